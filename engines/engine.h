@@ -1,0 +1,122 @@
+// One inference engine's scheduler and cache, seen from outside.
+//
+// Model:      Add() queues a request; Schedule() makes one batch (which requests
+//             run how many tokens, who is admitted, who is preempted) and takes
+//             the blocks it needs; Complete() tells the engine what that batch
+//             produced. Asynchronous scheduling is the driver's doing: it calls
+//             Schedule() again before Complete() of an earlier plan. Plans must
+//             be completed in the order in which they were made.
+// Units:      tokens and blocks unless the name says otherwise.
+// Ownership:  keeps RequestParams::keys, which must outlive the request (until it
+//             is reported finished or aborted). Plans are the caller's.
+// Threads:    one per simulation.
+// Errors:     "no room" is a plain result (the request waits); misuse is a check
+//             failure. A length that can never be served is Admission::kTooLong.
+// Determinism: no clock, no hash-map order: equal calls give equal results.
+#ifndef KVSIM_ENGINES_ENGINE_H_
+#define KVSIM_ENGINES_ENGINE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "allocator/ledger.h"
+#include "base/key_chain.h"
+
+namespace kvsim {
+
+// The caller's number of a request: its row in the trace. Dense from 0.
+using RequestId = int32_t;
+
+struct RequestParams {
+  RequestId id = 0;
+  int64_t num_prompt_tokens = 0;
+  int64_t max_tokens = 1;  // the request stops after this many outputs
+  int64_t priority = 0;    // smaller is served first (priority policy)
+  int64_t arrival_ns = 0;  // breaks ties of priority
+  KeyChain* keys = nullptr;
+};
+
+struct ScheduledRequest {
+  RequestId id = 0;
+  int64_t first_token = 0;  // position of the first token of this chunk
+  int32_t num_tokens = 0;   // tokens run in this step, drafts included
+  int32_t num_drafts = 0;   // of which speculated
+  int64_t num_outputs = 0;  // outputs recorded when the step was scheduled
+  bool samples = false;     // false: a prefill chunk that is not the last
+};
+
+struct AdmittedRequest {
+  RequestId id = 0;
+  int64_t hit_tokens = 0;  // served from the prefix cache
+};
+
+// Why the head of the waiting queue was not admitted in a step.
+enum class AdmissionLimit : uint8_t {
+  kNoneWaiting,    // nothing waits
+  kMaxSequences,   // max_num_seqs are running
+  kTokenBudget,    // max_num_batched_tokens is used up
+  kPreemption,     // a preemption in this step closes admission
+  kGate,           // the whole prompt does not fit (full-sequence reserve)
+  kBlocks,         // this step's blocks do not fit
+  kStateDeferral,  // a recurrent state cached in this very step
+  kAsyncDrain,     // outputs of a preempted request are still in flight
+};
+inline constexpr int kNumAdmissionLimits = 8;
+// "none_waiting", "max_sequences", …
+const char* AdmissionLimitName(AdmissionLimit limit);
+
+struct StepPlan {
+  int64_t total_tokens = 0;
+  std::vector<ScheduledRequest> scheduled;  // running first, then admitted
+  std::vector<AdmittedRequest> admitted;    // first admissions
+  std::vector<AdmittedRequest> resumed;     // admissions after a preemption
+  std::vector<RequestId> preempted;         // in order of preemption
+  AdmissionLimit limit = AdmissionLimit::kNoneWaiting;
+
+  void Clear();
+};
+
+// Counters since construction and levels of this moment.
+struct EngineCounts {
+  int64_t running = 0;
+  int64_t waiting = 0;        // includes requests set aside for one step
+  int64_t free_blocks = 0;    // free or idle: what the engine calls free
+  int64_t cached_keys = 0;    // distinct prefix keys that can be hit
+  int64_t allocations = 0;    // blocks popped from the free queue, ever
+  int64_t evictions = 0;      // blocks that lost their keys at re-use, ever
+  int64_t evicted_keys = 0;   // keys dropped by those, ever
+};
+
+class Engine {
+ public:
+  enum class Admission : uint8_t { kQueued, kTooLong };
+
+  virtual ~Engine() = default;
+
+  // kTooLong: num_prompt_tokens >= the engine's maximum length; not queued.
+  virtual Admission Add(const RequestParams& request) = 0;
+  // True while a request waits or runs.
+  virtual bool HasUnfinished() const = 0;
+  // Makes one batch. REQUIRES: HasUnfinished(). Overwrites *plan.
+  virtual void Schedule(StepPlan* plan) = 0;
+  // num_sampled[i] tokens came out of plan.scheduled[i] (0 for a chunk that does
+  // not sample). Appends requests that finished, in scheduling order; their
+  // blocks are free when this returns.
+  virtual void Complete(const StepPlan& plan,
+                        std::span<const int32_t> num_sampled,
+                        std::vector<RequestId>* finished) = 0;
+  // Drops the head of the waiting queue; returns its id. Used when it can never
+  // fit. REQUIRES: something waits.
+  virtual RequestId AbortHead() = 0;
+
+  virtual EngineCounts Counts() const = 0;
+  // O(accounts), from incremental counts.
+  virtual LedgerSnapshot Ledger() const = 0;
+  // Outputs recorded so far; 0 for an unknown or finished request.
+  virtual int64_t NumOutputs(RequestId id) const = 0;
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_ENGINES_ENGINE_H_

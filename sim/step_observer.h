@@ -1,0 +1,44 @@
+// What a simulation tells its listeners: one record per engine step.
+//
+// Model:      metrics, recorders and timelines are observers of one loop; none of
+//             them changes a decision. A step is one Schedule() (skipped when an
+//             asynchronous engine only drains) and at most one Complete().
+// Units:      nanoseconds of model time; tokens; blocks.
+// Ownership:  spans and pointers are valid during the call only.
+#ifndef KVSIM_SIM_STEP_OBSERVER_H_
+#define KVSIM_SIM_STEP_OBSERVER_H_
+
+#include <cstdint>
+#include <span>
+
+#include "engines/engine.h"
+
+namespace kvsim {
+
+struct StepRecord {
+  int64_t step = 0;          // from 0, in the order of execution
+  int64_t start_ns = 0;      // model time before the step
+  int64_t end_ns = 0;        // model time after it
+  bool scheduled = false;    // false: drained an earlier batch only
+  std::span<const RequestId> arrived;  // queued just before this step
+  const StepPlan* plan = nullptr;      // null when !scheduled
+  EngineCounts after_schedule;         // when scheduled
+  // The batch whose outputs were processed in this step (the plan itself when
+  // synchronous, an older one when asynchronous); null when none was.
+  const StepPlan* processed = nullptr;
+  std::span<const int32_t> num_sampled;  // parallel to processed->scheduled,
+                                         // after cutting at max_tokens
+  std::span<const RequestId> finished;
+  std::span<const RequestId> aborted;    // can never fit
+  EngineCounts at_end;
+};
+
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void OnStep(const StepRecord& record, const Engine& engine) = 0;
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_SIM_STEP_OBSERVER_H_
