@@ -1,0 +1,20 @@
+#include "base/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace kvsim::internal {
+
+CheckFailure::CheckFailure(const char* file, int line,
+                           const std::string& condition) {
+  stream_ << file << ":" << line << ": check failed: " << condition << " ";
+}
+
+CheckFailure::~CheckFailure() {
+  const std::string text = stream_.str();
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fflush(stderr);
+  std::abort();
+}
+
+}  // namespace kvsim::internal
