@@ -1,0 +1,58 @@
+#include "tools/command.h"
+
+#include <ostream>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_join.h"
+
+namespace kvsim {
+namespace {
+
+constexpr char kUsagePayload[] = "kvsim/usage";
+
+int ExitCode(const absl::Status& status) {
+  if (status.ok()) return kExitOk;
+  return IsUsageError(status) ? kExitWrongUsage : kExitBadInput;
+}
+
+absl::Status RunWithArguments(const CommandContext& context,
+                              ServeArguments serve_arguments,
+                              const std::function<absl::Status()>& run) {
+  if (serve_arguments == ServeArguments::kRefused &&
+      !context.serve_arguments.empty()) {
+    return UsageError("takes no arguments after `--`, found \"" +
+                      absl::StrJoin(context.serve_arguments, " ") + "\"");
+  }
+  return run();
+}
+
+}  // namespace
+
+CLI::App* AddCommand(CLI::App& app, CommandContext& context,
+                     const std::string& name, const std::string& description,
+                     ServeArguments serve_arguments,
+                     std::function<absl::Status()> run) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->callback([&context, name, serve_arguments, run = std::move(run)] {
+    const absl::Status status = RunWithArguments(context, serve_arguments, run);
+    context.exit_code = ExitCode(status);
+    if (!status.ok()) {
+      *context.err << "kvsim " << name << ": " << std::string(status.message())
+                   << "\n";
+    }
+  });
+  return command;
+}
+
+absl::Status UsageError(absl::string_view message) {
+  absl::Status status = absl::InvalidArgumentError(message);
+  status.SetPayload(kUsagePayload, absl::Cord());
+  return status;
+}
+
+bool IsUsageError(const absl::Status& status) {
+  return status.GetPayload(kUsagePayload).has_value();
+}
+
+}  // namespace kvsim

@@ -1,0 +1,50 @@
+#include "tools/kvsim.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+namespace kvsim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Outcome Kvsim(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunKvsim(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+TEST(KvsimTest, VersionIsAResult) {
+  const Outcome outcome = Kvsim({"--version"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_EQ(outcome.out, std::string("kvsim ") + kVersion + "\n");
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST(KvsimTest, UnknownFlagIsWrongUsageAndNamesIt) {
+  const Outcome outcome = Kvsim({"--no-such-flag"});
+  EXPECT_EQ(outcome.code, kExitWrongUsage);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("subcommand is required"));
+}
+
+TEST(KvsimTest, NoCommandIsWrongUsage) {
+  EXPECT_EQ(Kvsim({}).code, kExitWrongUsage);
+}
+
+}  // namespace
+}  // namespace kvsim
