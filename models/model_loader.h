@@ -1,0 +1,23 @@
+// Loading a ModelSpec by catalogue name, config.json, or model folder.
+#ifndef KVSIM_MODELS_MODEL_LOADER_H_
+#define KVSIM_MODELS_MODEL_LOADER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "models/model_spec.h"
+
+namespace kvsim {
+
+// `name_or_path` is, in this order: a catalogue name (case ignored), a
+// config.json, a folder that holds one (and perhaps hf_quant_config.json).
+// `overrides` is a JSON object merged into the config before it is read, as
+// engines' --hf-overrides does ("" for none). Errors name file, field, value
+// and what would be accepted; an unknown name lists the catalogue.
+absl::StatusOr<ModelSpec> LoadModel(absl::string_view name_or_path,
+                                    absl::string_view overrides = "");
+
+}  // namespace kvsim
+
+#endif  // KVSIM_MODELS_MODEL_LOADER_H_
