@@ -30,11 +30,27 @@ class RequestKeys final : public KeyChain {
   int64_t block_tokens() const { return block_tokens_; }
 
  private:
+  // Tokens [start, start + length) of one source, inside one block.
+  struct Run {
+    uint64_t source;
+    int64_t start;
+    int64_t length;
+  };
+
   void Extend(int64_t num_blocks);
+  void AddBlocksOfSegment(int64_t num_blocks);
+  void AddRequestBlocks(uint64_t source, int64_t end_block);
+  void AddIdBlocks(int64_t end_block);
+  void AddBlockOfRuns();
+  Run RunAt(const RequestTokens::Segment& segment, int64_t position,
+            int64_t end) const;
+  uint64_t IdSource(uint64_t id) const;
 
   const RequestTokens* tokens_;
   int64_t block_tokens_;
-  size_t segment_ = 0;  // the segment that holds the first token not yet mixed
+  uint64_t scope_hash_;
+  uint64_t last_key_;    // keys_.back(), or the chain's start
+  size_t segment_ = 0;   // the segment of the first token not yet mixed
   std::vector<uint64_t> keys_;
 };
 

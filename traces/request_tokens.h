@@ -61,6 +61,9 @@ class RequestTokens {
   uint64_t scope() const { return scope_; }
   const std::vector<uint64_t>& ids() const { return ids_; }
   const std::vector<Segment>& segments() const { return segments_; }
+  // One behind the segment's last token; kEndless for the last one.
+  // REQUIRES: segment is an element of segments().
+  int64_t SegmentEnd(const Segment& segment) const;
 
   // Positions whose identity was taken from the previous turn's tail and
   // output; 0 when nothing was continued.

@@ -37,6 +37,7 @@ class TokenStream {
 
  private:
   TokenStreamOptions options_;
+  int64_t last_id_ = -1;
   int64_t continued_turns_ = 0;
   int64_t continued_tokens_ = 0;
   // By session: its latest turn.
