@@ -16,8 +16,8 @@ namespace kvsim {
 struct NaiveIdentity {
   bool from_id = false;  // (scope, id, offset), else (request, position)
   uint64_t scope = 0;
-  uint64_t name = 0;    // the id or the request
-  int64_t offset = 0;   // in the hash block, or the position
+  uint64_t name = 0;   // the id or the request
+  int64_t offset = 0;  // in the hash block, or the position
 
   friend auto operator<=>(const NaiveIdentity&, const NaiveIdentity&) = default;
 };
@@ -79,12 +79,11 @@ class NaivePrefixes {
     int64_t parent = -1;
     for (size_t begin = 0; begin + block_tokens <= tokens.size();
          begin += block_tokens) {
-      std::vector<NaiveIdentity> block(
-          tokens.begin() + begin, tokens.begin() + begin + block_tokens);
+      std::vector<NaiveIdentity> block(tokens.begin() + begin,
+                                       tokens.begin() + begin + block_tokens);
       const auto next = static_cast<int64_t>(numbers_.size());
-      parent =
-          numbers_.emplace(std::pair(parent, std::move(block)), next)
-              .first->second;
+      parent = numbers_.emplace(std::pair(parent, std::move(block)), next)
+                   .first->second;
       numbers.push_back(parent);
     }
     return numbers;

@@ -49,8 +49,8 @@ class RequestKeys final : public KeyChain {
   const RequestTokens* tokens_;
   int64_t block_tokens_;
   uint64_t scope_hash_;
-  uint64_t last_key_;    // keys_.back(), or the chain's start
-  size_t segment_ = 0;   // the segment of the first token not yet mixed
+  uint64_t last_key_;   // keys_.back(), or the chain's start
+  size_t segment_ = 0;  // the segment of the first token not yet mixed
   std::vector<uint64_t> keys_;
 };
 

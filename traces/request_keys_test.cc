@@ -113,9 +113,9 @@ std::vector<Case> MakeCases(const std::vector<TraceRequest>& rows,
     c.tokens = stream.Add(row);
     c.tokens->CheckInvariants();
     if (options.continue_sessions && row.previous >= 0) {
-      c.naive = NaiveContinuedTokens(row, options.partial_tail, length,
-                                     rows[row.previous],
-                                     cases[row.previous].naive);
+      c.naive =
+          NaiveContinuedTokens(row, options.partial_tail, length,
+                               rows[row.previous], cases[row.previous].naive);
     } else {
       c.naive = NaiveTokens(row, options.partial_tail, length);
     }

@@ -45,8 +45,8 @@ RequestTokens::RequestTokens(const TraceRequest& row, PartialTail partial_tail,
 
 // Takes the head of the previous turn's segments; returns where it ends.
 int64_t RequestTokens::Inherit(const RequestTokens& previous) {
-  const int64_t common_blocks = CommonBlocks(
-      previous.ids_, previous.full_blocks_, ids_, full_blocks_);
+  const int64_t common_blocks =
+      CommonBlocks(previous.ids_, previous.full_blocks_, ids_, full_blocks_);
   const int64_t common = common_blocks * hash_block_;
   int64_t end = common;
   if (common_blocks == previous.full_blocks_ &&
@@ -72,9 +72,8 @@ int64_t RequestTokens::Inherit(const RequestTokens& previous) {
 }
 
 void RequestTokens::AppendOwn(int64_t begin, PartialTail partial_tail) {
-  const bool shares_tail =
-      partial_tail == PartialTail::kShared &&
-      static_cast<int64_t>(ids_.size()) > full_blocks_;
+  const bool shares_tail = partial_tail == PartialTail::kShared &&
+                           static_cast<int64_t>(ids_.size()) > full_blocks_;
   const int64_t ids_end =
       shares_tail ? input_length_ : full_blocks_ * hash_block_;
   if (begin < ids_end) {
