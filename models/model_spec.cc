@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 
 namespace kvsim {
@@ -72,6 +73,10 @@ void CheckKind(const AttentionSpec& attention, LayerChecker& checker) {
       checker.Positive("head_dim", attention.head_dim);
       checker.Positive("sliding_window", attention.window);
       checker.Count("compress_ratios", attention.compress_ratio);
+      if ((attention.compress_ratio & (attention.compress_ratio - 1)) != 0) {
+        checker.Fail("compress_ratios", attention.compress_ratio,
+                     "0 or a power of two");
+      }
       if (attention.qk_rope_head_dim < 0 ||
           attention.qk_rope_head_dim > attention.head_dim) {
         checker.Fail("qk_rope_head_dim", attention.qk_rope_head_dim,
@@ -123,6 +128,13 @@ void CheckRecurrent(const RecurrentSpec& recurrent, LayerChecker& checker) {
   checker.Positive("state heads", recurrent.value_heads);
   checker.Positive("state key width", recurrent.key_dim);
   checker.Positive("state value width", recurrent.value_dim);
+  const absl::int128 elements = absl::int128(recurrent.value_heads) *
+                                recurrent.key_dim * recurrent.value_dim;
+  if (elements > kMaxStateElements) {
+    checker.Fail("state value width", recurrent.value_dim,
+                 absl::StrCat("a state of at most ", kMaxStateElements,
+                              " elements per layer"));
+  }
 }
 
 void CheckFfn(const FfnSpec& ffn, LayerChecker& checker) {

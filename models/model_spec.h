@@ -194,6 +194,7 @@ struct ModelSpec {
 // Limits every ModelSpec obeys, so that no sum of bytes can overflow.
 inline constexpr int64_t kMaxLayers = 4096;
 inline constexpr int64_t kMaxDimension = int64_t{1} << 24;
+inline constexpr int64_t kMaxStateElements = int64_t{1} << 40;
 
 // Checks what readers promise; the Status names layer, field, value and what
 // would be accepted.
