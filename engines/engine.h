@@ -18,8 +18,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "allocator/block_id.h"
 #include "allocator/ledger.h"
 #include "base/key_chain.h"
 
@@ -44,6 +46,7 @@ struct ScheduledRequest {
   int32_t num_drafts = 0;   // of which speculated
   int64_t num_outputs = 0;  // outputs recorded when the step was scheduled
   bool samples = false;     // false: a prefill chunk that is not the last
+  uint32_t residency = 0;   // preemptions the request had seen by then
 };
 
 struct AdmittedRequest {
@@ -88,6 +91,18 @@ struct EngineCounts {
   int64_t evicted_keys = 0;   // keys dropped by those, ever
 };
 
+// The whole allocator state, for recorders and tests.
+struct AllocatorState {
+  std::vector<BlockId> free_queue;   // front first
+  std::vector<int32_t> ref_counts;   // by block id; the null block as 0
+  std::vector<int32_t> keyed;        // 1: carries a prefix key
+  struct Tables {
+    RequestId id = 0;
+    std::vector<std::vector<BlockId>> groups;
+  };
+  std::vector<Tables> running;       // in scheduling order
+};
+
 class Engine {
  public:
   enum class Admission : uint8_t { kQueued, kTooLong };
@@ -115,6 +130,18 @@ class Engine {
   virtual LedgerSnapshot Ledger() const = 0;
   // Outputs recorded so far; 0 for an unknown or finished request.
   virtual int64_t NumOutputs(RequestId id) const = 0;
+
+  // --- inspection: recorders and tests -----------------------------------------
+  virtual int NumGroups() const = 0;
+  // The block table of a request in one group; empty when it holds none.
+  virtual std::span<const BlockId> BlockTable(RequestId id, int group) const = 0;
+  // Per group: leading blocks of the first running request that every request
+  // with a table holds (full attention with caching on; else 0).
+  virtual std::vector<int64_t> CommonPrefixBlocks() const = 0;
+  // O(blocks + tables).
+  virtual AllocatorState Inspect() const = 0;
+  // Empty when every invariant holds, else the first that does not. O(blocks).
+  virtual std::string CheckInvariants() const = 0;
 };
 
 }  // namespace kvsim

@@ -1,0 +1,174 @@
+#include "allocator/block_pool.h"
+
+#include <string>
+
+namespace kvsim {
+
+BlockPool::BlockPool(int64_t num_blocks, bool prefix_caching,
+                     FreeOrder free_order)
+    : index_(num_blocks),
+      prefix_caching_(prefix_caching),
+      free_order_(free_order) {
+  KVSIM_CHECK(num_blocks > 1);
+  blocks_.resize(static_cast<size_t>(num_blocks));
+  const BlockId last = static_cast<BlockId>(num_blocks - 1);
+  for (BlockId id = 0; id <= last; ++id) {
+    blocks_[id] = {id == 0 ? last : id - 1, id == last ? 0 : id + 1, 0, 0, 0};
+  }
+  num_free_ = num_blocks - 1;
+}
+
+void BlockPool::Unlink(BlockId id) {
+  const Block& block = blocks_[id];
+  blocks_[block.prev].next = block.next;
+  blocks_[block.next].prev = block.prev;
+}
+
+void BlockPool::LinkBetween(BlockId id, BlockId before, BlockId after) {
+  blocks_[id].prev = before;
+  blocks_[id].next = after;
+  blocks_[before].next = id;
+  blocks_[after].prev = id;
+}
+
+void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
+  KVSIM_CHECK(n <= num_free_);
+  BlockId id = blocks_[kNullBlock].next;
+  for (int64_t i = 0; i < n; ++i) {
+    Block& block = blocks_[id];
+    index_.PrefetchNode(block.next);
+    if (index_.Contains(id)) {
+      NoteWatched(block);
+      index_.Erase(id);
+      --num_idle_;
+      ++evictions_;
+    }
+    block.refs = 1;
+    block.rows = 0;
+    out->push_back(id);
+    id = block.next;
+  }
+  blocks_[kNullBlock].next = id;
+  blocks_[id].prev = kNullBlock;
+  num_free_ -= n;
+  allocations_ += n;
+}
+
+void BlockPool::Touch(BlockId id) {
+  Block& block = blocks_[id];
+  if (block.refs == 0) {
+    NoteWatched(block);
+    Unlink(id);
+    --num_free_;
+    --num_idle_;  // only keyed blocks can be hit
+    held_rows_ += block.rows;
+  } else {
+    if (block.refs == 1) shared_rows_ += block.rows;
+    saved_rows_ += block.rows;
+  }
+  ++block.refs;
+}
+
+void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
+  // The first block to be prepended becomes the front; later ones follow it.
+  BlockId front = kNullBlock;
+  for (size_t i = table.size(); i-- > 0;) {
+    const BlockId id = table[i];
+    if (id == kNullBlock) continue;
+    Block& block = blocks_[id];
+    KVSIM_CHECK(block.refs > 0);
+    if (--block.refs > 0) {
+      if (block.refs == 1) shared_rows_ -= block.rows;
+      saved_rows_ -= block.rows;
+      continue;
+    }
+    held_rows_ -= block.rows;
+    ++num_free_;
+    const bool keyed = index_.Contains(id);
+    if (keyed) {
+      NoteWatched(block);
+      ++num_idle_;
+    }
+    const bool append =
+        keyed || free_order_ == FreeOrder::kAppend ||
+        (free_order_ == FreeOrder::kPrependWhenCaching && !prefix_caching_);
+    if (append) {
+      LinkBetween(id, blocks_[kNullBlock].prev, kNullBlock);
+    } else {
+      LinkBetween(id, front, blocks_[front].next);
+      front = id;
+    }
+  }
+}
+
+void BlockPool::AssignKey(BlockId id, BlockKey key) {
+  KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
+  if (watch_miss_ && key == watch_key_) watch_broken_ = true;
+  index_.Insert(id, key);
+}
+
+void BlockPool::Watch(std::span<const BlockId> hit, bool has_miss_key,
+                      BlockKey miss_key) {
+  Unwatch();
+  watched_.assign(hit.begin(), hit.end());
+  for (BlockId id : watched_) blocks_[id].watched = 1;
+  watch_miss_ = has_miss_key;
+  watch_key_ = miss_key;
+  watch_broken_ = false;
+}
+
+void BlockPool::Unwatch() {
+  for (BlockId id : watched_) blocks_[id].watched = 0;
+  watched_.clear();
+  watch_miss_ = false;
+  watch_broken_ = true;
+}
+
+std::vector<BlockId> BlockPool::FreeQueue() const {
+  std::vector<BlockId> queue;
+  queue.reserve(static_cast<size_t>(num_free_));
+  for (BlockId id = blocks_[kNullBlock].next; id != kNullBlock;
+       id = blocks_[id].next) {
+    queue.push_back(id);
+  }
+  return queue;
+}
+
+std::string BlockPool::CheckInvariants() const {
+  const std::vector<BlockId> queue = FreeQueue();
+  std::vector<bool> queued(blocks_.size(), false);
+  int64_t idle = 0, rows = 0, shared = 0, saved = 0, keyed = 0;
+  for (BlockId id : queue) {
+    if (queued[id]) return "(1) a block is in the free queue twice";
+    queued[id] = true;
+    if (index_.Contains(id)) ++idle;
+  }
+  for (BlockId id = 1; id < blocks_.size(); ++id) {
+    const Block& block = blocks_[id];
+    if (queued[id] != (block.refs == 0)) {
+      return "(1) free queue and reference count disagree on block " +
+             std::to_string(id);
+    }
+    if (index_.Contains(id)) ++keyed;
+    if (block.refs == 0) continue;
+    rows += block.rows;
+    if (block.refs > 1) shared += block.rows;
+    saved += static_cast<int64_t>(block.refs - 1) * block.rows;
+  }
+  if (static_cast<int64_t>(queue.size()) != num_free_) return "(2) num_free";
+  if (idle != num_idle_) return "(2) num_idle";
+  if (rows != held_rows_) return "(3) held_rows";
+  if (shared != shared_rows_) return "(3) shared_rows";
+  if (saved != saved_rows_) return "(3) saved_rows";
+  if (keyed != index_.num_blocks() || index_.Contains(kNullBlock)) {
+    return "(4) keyed blocks";
+  }
+  return "";
+}
+
+int64_t BlockPool::MemoryBytes() const {
+  return static_cast<int64_t>(blocks_.size() * sizeof(Block)) +
+         index_.MemoryBytes();
+}
+
+}  // namespace kvsim

@@ -1,0 +1,135 @@
+// A fixed set of blocks with a free queue, reference counts and prefix keys.
+//
+// Model:      the queue starts in id order; block 0 is taken out as the null
+//             block. Blocks are popped from the front. A block nobody holds goes
+//             back to the queue and stays hittable until it is popped again: that
+//             moment, and nothing else, evicts its key. Released blocks without a
+//             key go to the front (they are worth nothing), those with a key to
+//             the back, each in the order of the list; FreeOrder names older
+//             habits. Callers release a request's table tail first, so the tail
+//             is evicted before the head.
+// Rows:       for the ledger the pool also knows how many rows of each block are
+//             computed, and keeps sums over held blocks.
+// Invariants: (1) a block is in the queue exactly when nobody holds it;
+//             (2) num_free + num_held = num_blocks − 1;
+//             (3) the sums over held blocks equal a recount;
+//             (4) the index holds no block twice, and never the null block.
+// Memory:     48 B per block, index included.
+// Costs:      every operation O(1) per block.
+// Errors:     popping more than num_free blocks, releasing a free block: check
+//             failures. Callers ask num_free first; "no room" is their decision.
+// Source:     vllm/v1/core/block_pool.py and FreeKVCacheBlockQueue (2026-08-17).
+#ifndef KVSIM_ALLOCATOR_BLOCK_POOL_H_
+#define KVSIM_ALLOCATOR_BLOCK_POOL_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocator/block_id.h"
+#include "allocator/prefix_index.h"
+#include "base/check.h"
+
+namespace kvsim {
+
+enum class FreeOrder : uint8_t {
+  kAppend,             // every released block goes to the back (until 2026-06)
+  kPrependWhenCaching, // unkeyed ones to the front only while caching is on
+  kPrependUnkeyed,     // unkeyed ones to the front always (since 2026-08-11)
+};
+
+class BlockPool {
+ public:
+  // REQUIRES: 1 < num_blocks < 2^32 - 1.
+  BlockPool(int64_t num_blocks, bool prefix_caching, FreeOrder free_order);
+
+  // --- look-up -------------------------------------------------------------
+  BlockId Find(BlockKey key) const { return index_.Find(key); }
+  bool HasKey(BlockId id) const { return index_.Contains(id); }
+  int64_t RefCount(BlockId id) const { return blocks_[id].refs; }
+
+  // --- taking and giving back ------------------------------------------------
+  // Pops n blocks from the front into out, each held once; keys they still
+  // carried are dropped now. REQUIRES: n <= num_free().
+  void Allocate(int64_t n, std::vector<BlockId>* out);
+  // One more owner of a block that was hit.
+  void Touch(BlockId id);
+  // One owner less of each block of `table`, last entry first; null entries are
+  // passed over.
+  void ReleaseReversed(std::span<const BlockId> table);
+  // Makes a held block hittable. REQUIRES: held, no key yet, caching on.
+  void AssignKey(BlockId id, BlockKey key);
+
+  // --- rows --------------------------------------------------------------------
+  // n more rows of a held block are computed.
+  void AddRows(BlockId id, int64_t n) {
+    Block& block = blocks_[id];
+    KVSIM_CHECK(block.refs > 0);
+    block.rows += static_cast<uint32_t>(n);
+    held_rows_ += n;
+    if (block.refs > 1) {
+      shared_rows_ += n;
+      saved_rows_ += (block.refs - 1) * n;
+    }
+  }
+  int64_t Rows(BlockId id) const { return blocks_[id].rows; }
+
+  // --- watching a refused request's hit -----------------------------------------
+  // A look-up that found `hit` and missed at `miss_key` stays right, and so does
+  // its count of unheld blocks, until WatchBroken(). One watch at a time; setting
+  // a new one drops the old. O(hit blocks) to set and drop.
+  void Watch(std::span<const BlockId> hit, bool has_miss_key, BlockKey miss_key);
+  void Unwatch();
+  bool WatchBroken() const { return watch_broken_; }
+
+  // --- levels ---------------------------------------------------------------------
+  int64_t num_blocks() const { return static_cast<int64_t>(blocks_.size()); }
+  int64_t num_free() const { return num_free_; }  // free or idle
+  int64_t num_held() const { return num_blocks() - 1 - num_free_; }
+  int64_t num_idle() const { return num_idle_; }  // free with a key
+  int64_t num_keys() const { return index_.num_keys(); }
+  int64_t num_keyed_blocks() const { return index_.num_blocks(); }
+  int64_t held_rows() const { return held_rows_; }
+  int64_t shared_rows() const { return shared_rows_; }  // of blocks held twice+
+  int64_t saved_rows() const { return saved_rows_; }    // Σ(owners − 1)·rows
+  int64_t allocations() const { return allocations_; }  // ever
+  int64_t evictions() const { return evictions_; }      // ever
+  bool prefix_caching() const { return prefix_caching_; }
+
+  // --- inspection (tests and recorders; O(blocks)) ------------------------------
+  std::vector<BlockId> FreeQueue() const;
+  // Invariants (1) to (4); empty when sound, else what is wrong.
+  std::string CheckInvariants() const;
+  int64_t MemoryBytes() const;
+
+ private:
+  struct Block {
+    BlockId prev, next;  // free queue; the null block is its sentinel
+    uint32_t refs = 0;
+    uint32_t rows : 31;
+    uint32_t watched : 1;
+  };
+
+  void Unlink(BlockId id);
+  void LinkBetween(BlockId id, BlockId before, BlockId after);
+  void Hold(Block& block);  // first owner
+  void NoteWatched(const Block& block) {
+    if (block.watched) watch_broken_ = true;
+  }
+
+  std::vector<Block> blocks_;
+  PrefixIndex index_;
+  const bool prefix_caching_;
+  const FreeOrder free_order_;
+  int64_t num_free_ = 0, num_idle_ = 0;
+  int64_t held_rows_ = 0, shared_rows_ = 0, saved_rows_ = 0;
+  int64_t allocations_ = 0, evictions_ = 0;
+  std::vector<BlockId> watched_;
+  bool watch_broken_ = true, watch_miss_ = false;
+  BlockKey watch_key_ = 0;
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_ALLOCATOR_BLOCK_POOL_H_

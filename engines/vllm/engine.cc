@@ -1,0 +1,387 @@
+#include "engines/vllm/engine.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/check.h"
+
+namespace kvsim::vllm {
+
+absl::StatusOr<std::unique_ptr<VllmEngine>> VllmEngine::Create(
+    const Settings& settings) {
+  absl::Status status = settings.Validate();
+  if (!status.ok()) return status;
+  return std::unique_ptr<VllmEngine>(new VllmEngine(settings));
+}
+
+VllmEngine::VllmEngine(const Settings& settings)
+    : settings_(settings),
+      cache_(settings),
+      waiting_(settings.policy),
+      set_aside_(settings.policy) {}
+
+// --- requests -----------------------------------------------------------------
+
+Engine::Admission VllmEngine::Add(const RequestParams& params) {
+  KVSIM_CHECK(params.num_prompt_tokens > 0 && params.max_tokens > 0);
+  if (params.num_prompt_tokens >= settings_.max_model_len) {
+    return Admission::kTooLong;
+  }
+  if (unused_.empty()) {
+    storage_.push_back(std::make_unique<Request>());
+    unused_.push_back(storage_.back().get());
+  }
+  Request* request = unused_.back();
+  unused_.pop_back();
+  *request = Request();
+  request->id = params.id;
+  request->priority = params.priority;
+  request->arrival_ns = params.arrival_ns;
+  request->id_text = std::to_string(params.id);
+  request->num_prompt = params.num_prompt_tokens;
+  request->max_tokens = params.max_tokens;
+  request->blocks.id = params.id;
+  request->blocks.keys = params.keys;
+  const size_t at = static_cast<size_t>(params.id);
+  if (by_id_.size() <= at) by_id_.resize(at + 1, nullptr);
+  KVSIM_CHECK(by_id_[at] == nullptr);
+  by_id_[at] = request;
+  waiting_.PushBack(request);
+  return Admission::kQueued;
+}
+
+Request* VllmEngine::Lookup(RequestId id) const {
+  const size_t at = static_cast<size_t>(id);
+  return at < by_id_.size() ? by_id_[at] : nullptr;
+}
+
+void VllmEngine::Forget(Request* request) {
+  by_id_[static_cast<size_t>(request->id)] = nullptr;
+  unused_.push_back(request);
+}
+
+bool VllmEngine::HasUnfinished() const {
+  return !running_.empty() || !waiting_.empty() || !set_aside_.empty();
+}
+
+RequestId VllmEngine::AbortHead() {
+  RequestQueue* queue = SelectQueue();
+  KVSIM_CHECK(queue != nullptr);
+  Request* request = queue->Peek();
+  queue->PopFront();
+  const RequestId id = request->id;
+  Forget(request);
+  return id;
+}
+
+// --- scheduling ---------------------------------------------------------------
+
+void VllmEngine::Schedule(StepPlan* plan) {
+  plan->Clear();
+  const int64_t budget = ScheduleRunning(plan);
+  if (plan->preempted.empty()) {
+    ScheduleWaiting(budget, plan);
+  } else if (!waiting_.empty() || !set_aside_.empty()) {
+    plan->limit = AdmissionLimit::kPreemption;
+  }
+  AdvanceComputed(plan);
+}
+
+// Tokens a running request may compute now; 0: nothing to do this step.
+int64_t VllmEngine::RunnableTokens(const Request& r, int64_t budget) const {
+  // With outputs in flight the request may already be sure to stop.
+  if (r.num_placeholders > 0 &&
+      r.num_computed + 2 - r.num_placeholders >= r.num_prompt + r.max_tokens) {
+    return 0;
+  }
+  int64_t n = r.num_tokens() + r.num_drafts + r.num_placeholders -
+              r.num_computed;
+  if (settings_.long_prefill_token_threshold > 0) {
+    n = std::min(n, settings_.long_prefill_token_threshold);
+  }
+  n = std::min(n, budget);
+  return std::min(n, settings_.max_model_len - 1 - r.num_computed);
+}
+
+int64_t VllmEngine::ScheduleRunning(StepPlan* plan) {
+  int64_t budget = settings_.max_num_batched_tokens;
+  for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
+    Request* r = running_[i];
+    const int64_t n = RunnableTokens(*r, budget);
+    if (n <= 0) continue;
+    if (cache_.Extend(&r->blocks, r->num_tokens(), r->num_computed, n) !=
+            Refusal::kNone &&
+        !MakeRoom(r, n, &i, &budget, plan)) {
+      break;
+    }
+    const int64_t drafts = std::clamp<int64_t>(
+        n + r->num_computed - r->num_tokens() - r->num_placeholders, 0,
+        r->num_drafts);
+    r->num_drafts = 0;
+    plan->scheduled.push_back({r->id, r->num_computed, static_cast<int32_t>(n),
+                               static_cast<int32_t>(drafts), r->num_outputs,
+                               false, r->num_preemptions});
+    budget -= n;
+  }
+  return budget;
+}
+
+bool VllmEngine::MakeRoom(Request* request, int64_t num_new, size_t* index,
+                          int64_t* budget, StepPlan* plan) {
+  do {
+    const size_t at = PickVictim();
+    Request* victim = running_[at];
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
+    if (at < *index) {  // already scheduled in this step: its tokens return
+      --*index;
+      const auto work = std::find_if(
+          plan->scheduled.begin(), plan->scheduled.end(),
+          [victim](const auto& s) { return s.id == victim->id; });
+      if (work != plan->scheduled.end()) {
+        *budget += work->num_tokens;
+        plan->scheduled.erase(work);
+      }
+    }
+    Preempt(victim, plan);
+    if (victim == request) return false;
+  } while (cache_.Extend(&request->blocks, request->num_tokens(),
+                         request->num_computed, num_new) != Refusal::kNone);
+  return true;
+}
+
+// FCFS: the last of running. Priority: the greatest (priority, arrival), the
+// first of equals.
+size_t VllmEngine::PickVictim() const {
+  if (settings_.policy == SchedulingPolicy::kFcfs) return running_.size() - 1;
+  const auto victim = std::max_element(
+      running_.begin(), running_.end(), [](const Request* a, const Request* b) {
+        return std::tie(a->priority, a->arrival_ns) <
+               std::tie(b->priority, b->arrival_ns);
+      });
+  return static_cast<size_t>(victim - running_.begin());
+}
+
+void VllmEngine::Preempt(Request* request, StepPlan* plan) {
+  cache_.Free(&request->blocks);
+  request->status = Request::Status::kPreempted;
+  request->num_computed = 0;
+  request->num_drafts = 0;
+  ++request->num_preemptions;
+  waiting_.PushFront(request);
+  plan->preempted.push_back(request->id);
+}
+
+// The queue whose head is served next; null when both are empty.
+RequestQueue* VllmEngine::SelectQueue() {
+  if (set_aside_.empty()) return waiting_.empty() ? nullptr : &waiting_;
+  if (waiting_.empty() || settings_.policy == SchedulingPolicy::kFcfs) {
+    return &set_aside_;
+  }
+  return ServedBefore()(waiting_.Peek(), set_aside_.Peek()) ? &waiting_
+                                                            : &set_aside_;
+}
+
+void VllmEngine::ScheduleWaiting(int64_t budget, StepPlan* plan) {
+  std::vector<Request*> draining;
+  AdmissionLimit limit = AdmissionLimit::kNoneWaiting;
+  for (RequestQueue* queue = SelectQueue(); queue != nullptr;
+       queue = SelectQueue()) {
+    if (budget <= 0) {
+      limit = AdmissionLimit::kTokenBudget;
+      break;
+    }
+    if (static_cast<int64_t>(running_.size()) >= settings_.max_num_seqs) {
+      limit = AdmissionLimit::kMaxSequences;
+      break;
+    }
+    Request* request = queue->Peek();
+    if (request->status == Request::Status::kPreempted &&
+        request->num_placeholders > 0) {
+      queue->PopFront();
+      draining.push_back(request);
+      continue;
+    }
+    limit = TryAdmit(request, &budget, plan);
+    if (limit != AdmissionLimit::kNoneWaiting) break;
+    queue->PopFront();
+  }
+  // Set aside ahead of those set aside earlier, in the order they were met.
+  for (size_t i = draining.size(); i-- > 0;) set_aside_.PushFront(draining[i]);
+  if (limit == AdmissionLimit::kNoneWaiting && !draining.empty()) {
+    limit = AdmissionLimit::kAsyncDrain;
+  }
+  plan->limit = limit;
+}
+
+AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
+                                    StepPlan* plan) {
+  const int64_t num_tokens = request->num_tokens();
+  const PrefixHit& hit = cache_.FindHit(request->blocks, num_tokens);
+  const int64_t hit_tokens =
+      static_cast<int64_t>(hit.blocks.size()) * cache_.block_size();
+  int64_t n = num_tokens - hit_tokens;
+  if (settings_.long_prefill_token_threshold > 0) {
+    n = std::min(n, settings_.long_prefill_token_threshold);
+  }
+  if (!settings_.enable_chunked_prefill && n > *budget) {
+    return AdmissionLimit::kTokenBudget;
+  }
+  n = std::min(n, *budget);
+  const int64_t watermark = running_.empty() ? 0 : settings_.WatermarkBlocks();
+  switch (cache_.Admit(&request->blocks, num_tokens, n, watermark)) {
+    case Refusal::kGate:
+      return AdmissionLimit::kGate;
+    case Refusal::kBlocks:
+      return AdmissionLimit::kBlocks;
+    case Refusal::kNone:
+      break;
+  }
+  auto& admissions = request->status == Request::Status::kWaiting
+                         ? plan->admitted
+                         : plan->resumed;
+  admissions.push_back({request->id, hit_tokens});
+  request->status = Request::Status::kRunning;
+  request->num_computed = hit_tokens;
+  running_.push_back(request);
+  plan->scheduled.push_back({request->id, hit_tokens, static_cast<int32_t>(n), 0,
+                             request->num_outputs, false,
+                             request->num_preemptions});
+  *budget -= n;
+  return AdmissionLimit::kNoneWaiting;
+}
+
+// Computed tokens advance when a step is scheduled, not when it has run.
+void VllmEngine::AdvanceComputed(StepPlan* plan) {
+  for (ScheduledRequest& work : plan->scheduled) {
+    Request* r = by_id_[static_cast<size_t>(work.id)];
+    r->num_computed += work.num_tokens;
+    plan->total_tokens += work.num_tokens;
+    work.samples = r->num_computed >= r->num_tokens() + r->num_placeholders;
+    if (!settings_.async_scheduling || !work.samples) continue;
+    r->num_placeholders += 1 + work.num_drafts;
+    r->num_drafts = settings_.num_speculative_tokens;
+  }
+}
+
+// --- outputs --------------------------------------------------------------------
+
+void VllmEngine::Complete(const StepPlan& plan,
+                          std::span<const int32_t> num_sampled,
+                          std::vector<RequestId>* finished) {
+  KVSIM_CHECK(num_sampled.size() == plan.scheduled.size());
+  const size_t before = finished->size();
+  for (size_t i = 0; i < plan.scheduled.size(); ++i) {
+    Request* request = Lookup(plan.scheduled[i].id);
+    if (request == nullptr) continue;  // finished by an earlier batch
+    RecordOutputs(request, plan.scheduled[i], num_sampled[i], finished);
+  }
+  if (finished->size() == before) return;
+  std::erase_if(running_, [](const Request* r) {
+    return r->status == Request::Status::kFinished;
+  });
+}
+
+void VllmEngine::RecordOutputs(Request* request, const ScheduledRequest& work,
+                               int32_t sampled,
+                               std::vector<RequestId>* finished) {
+  const int64_t rejected =
+      work.num_drafts > 0 && sampled > 0 ? work.num_drafts - (sampled - 1) : 0;
+  if (request->num_computed > 0) request->num_computed -= rejected;
+  if (request->num_placeholders > 0) request->num_placeholders -= rejected;
+  const bool running = request->status == Request::Status::kRunning;
+  if (running && work.residency == request->num_preemptions) {
+    cache_.CompleteRows(&request->blocks, work.num_tokens - rejected);
+  }
+  if (sampled == 0) return;
+  const int64_t room =
+      std::min(request->max_tokens - request->num_outputs,
+               std::max<int64_t>(
+                   1, settings_.max_model_len - request->num_tokens()));
+  const int64_t taken = std::min<int64_t>(sampled, room);
+  request->num_outputs += taken;
+  if (settings_.async_scheduling) {
+    request->num_placeholders -= taken;
+    if (running) {
+      cache_.CacheBlocks(&request->blocks,
+                         request->num_computed - request->num_placeholders);
+    }
+  } else {
+    request->num_drafts = settings_.num_speculative_tokens;
+  }
+  if (Stopped(*request)) Finish(request, finished);
+}
+
+bool VllmEngine::Stopped(const Request& request) const {
+  return request.num_outputs >= request.max_tokens ||
+         request.num_tokens() >= settings_.max_model_len;
+}
+
+// A running request leaves running_ when the whole batch is recorded; until
+// then its status says that it is gone.
+void VllmEngine::Finish(Request* request, std::vector<RequestId>* finished) {
+  finished->push_back(request->id);
+  if (request->status == Request::Status::kRunning) {
+    cache_.Free(&request->blocks);
+    request->status = Request::Status::kFinished;
+  } else if (!set_aside_.Remove(request)) {
+    waiting_.Remove(request);
+  }
+  Forget(request);
+}
+
+// --- inspection -----------------------------------------------------------------
+
+EngineCounts VllmEngine::Counts() const {
+  const BlockPool& pool = cache_.pool();
+  EngineCounts counts;
+  counts.running = static_cast<int64_t>(running_.size());
+  counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size());
+  counts.free_blocks = pool.num_free();
+  counts.cached_keys = pool.num_keys();
+  counts.allocations = pool.allocations();
+  counts.evictions = pool.evictions();
+  counts.evicted_keys = pool.evictions();
+  return counts;
+}
+
+int64_t VllmEngine::NumOutputs(RequestId id) const {
+  const Request* request = Lookup(id);
+  return request == nullptr ? 0 : request->num_outputs;
+}
+
+std::span<const BlockId> VllmEngine::BlockTable(RequestId id, int group) const {
+  KVSIM_CHECK(group == 0);
+  const Request* request = Lookup(id);
+  if (request == nullptr) return {};
+  return request->blocks.table;
+}
+
+std::vector<int64_t> VllmEngine::CommonPrefixBlocks() const {
+  if (running_.empty()) return {0};
+  return {cache_.CommonPrefixBlocks(running_.front()->blocks,
+                                    static_cast<int64_t>(running_.size()))};
+}
+
+AllocatorState VllmEngine::Inspect() const {
+  const BlockPool& pool = cache_.pool();
+  AllocatorState state;
+  state.free_queue = pool.FreeQueue();
+  const BlockId n = static_cast<BlockId>(pool.num_blocks());
+  for (BlockId id = 0; id < n; ++id) {
+    state.ref_counts.push_back(static_cast<int32_t>(pool.RefCount(id)));
+    state.keyed.push_back(pool.HasKey(id) ? 1 : 0);
+  }
+  for (const Request* r : running_) {
+    state.running.push_back({r->id, {r->blocks.table}});
+  }
+  return state;
+}
+
+std::string VllmEngine::CheckInvariants() const {
+  std::string wrong = cache_.pool().CheckInvariants();
+  if (!wrong.empty()) return wrong;
+  if (!cache_.Ledger().Balanced()) return "the ledger does not balance";
+  return "";
+}
+
+}  // namespace kvsim::vllm
