@@ -12,6 +12,7 @@
 #include <span>
 
 #include "engines/engine.h"
+#include "traces/trace_request.h"
 
 namespace kvsim {
 
@@ -33,9 +34,22 @@ struct StepRecord {
   EngineCounts at_end;
 };
 
+// A row of the trace reaching the engine.
+struct ArrivalRecord {
+  RequestId id = 0;
+  int64_t time_ns = 0;         // when the driver queued it
+  const TraceRequest* row = nullptr;
+  int64_t max_tokens = 0;      // outputs it will give: min of the row's output
+                               // and what the model's length leaves, at least 1
+  bool queued = false;         // false: longer than the model allows
+};
+
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
+  virtual void OnArrival(const ArrivalRecord&) {}
+  // Right after Schedule(): tables are as the batch will see them.
+  virtual void OnSchedule(const StepPlan&, const Engine&) {}
   virtual void OnStep(const StepRecord& record, const Engine& engine) = 0;
 };
 

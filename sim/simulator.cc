@@ -1,0 +1,205 @@
+#include "sim/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace kvsim {
+namespace {
+
+constexpr int64_t kNotEnded = -1;
+
+}  // namespace
+
+Simulator::Simulator(Engine* engine, CostModel* cost,
+                     const SimulatorOptions& options)
+    : engine_(engine),
+      cost_(cost),
+      options_(options),
+      tokens_(options.tokens) {}
+
+// --- arrivals -------------------------------------------------------------------
+
+absl::Status Simulator::Run(TraceReader* trace, const bool* stop) {
+  while (stop == nullptr || !*stop) {
+    absl::Status status = QueueArrivals(trace);
+    if (!status.ok()) return status;
+    if (engine_->HasUnfinished() || InFlight()) {
+      Step();
+    } else if (!upcoming_.empty()) {
+      now_ns_ = std::max(now_ns_, upcoming_.top().time_ns);
+    } else {
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Keeps the earliest row that has not arrived at hand; closed loops need all.
+absl::Status Simulator::ReadAhead(TraceReader* trace) {
+  while (!exhausted_ && (options_.arrivals == Arrivals::kAfterPrevious ||
+                         upcoming_.empty())) {
+    TraceRequest row;
+    absl::StatusOr<bool> more = trace->Next(&row);
+    if (!more.ok()) return more.status();
+    if (*more) {
+      Place(std::move(row));
+    } else {
+      exhausted_ = true;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Simulator::Place(TraceRequest row) {
+  const size_t id = static_cast<size_t>(row.id);
+  if (ended_ns_.size() <= id) {
+    ended_ns_.resize(id + 1, kNotEnded);
+    live_.resize(id + 1);
+  }
+  if (options_.arrivals == Arrivals::kTimestamps || row.previous < 0) {
+    upcoming_.push({row.arrival_ns, std::move(row)});
+    return;
+  }
+  const size_t before = static_cast<size_t>(row.previous);
+  if (successors_.size() <= before) successors_.resize(before + 1);
+  successors_[before].push_back(std::move(row));
+}
+
+absl::Status Simulator::QueueArrivals(TraceReader* trace) {
+  arrived_.clear();
+  while (true) {
+    absl::Status status = ReadAhead(trace);
+    if (!status.ok()) return status;
+    if (upcoming_.empty() || upcoming_.top().time_ns > now_ns_) break;
+    const Waiting next = upcoming_.top();
+    upcoming_.pop();
+    Queue(next);
+  }
+  return absl::OkStatus();
+}
+
+void Simulator::Queue(const Waiting& next) {
+  const TraceRequest& row = next.row;
+  const RequestId id = static_cast<RequestId>(row.id);
+  auto live = std::make_unique<Live>();
+  live->tokens = tokens_.Add(row);
+  live->keys.emplace(live->tokens.get(), options_.block_tokens);
+  live->max_tokens = std::max<int64_t>(
+      1, std::min(row.output_length,
+                  options_.max_model_len - row.input_length));
+  RequestParams params;
+  params.id = id;
+  params.num_prompt_tokens = row.input_length;
+  params.max_tokens = live->max_tokens;
+  params.priority = row.priority;
+  params.arrival_ns = next.time_ns;
+  params.keys = &*live->keys;
+  const bool queued = engine_->Add(params) == Engine::Admission::kQueued;
+  for (StepObserver* o : observers_) {
+    o->OnArrival({id, now_ns_, &row, live->max_tokens, queued});
+  }
+  if (queued) {
+    arrived_.push_back(id);
+    live_[static_cast<size_t>(id)] = std::move(live);
+  } else {
+    EndRequest(id);
+  }
+}
+
+void Simulator::EndRequest(RequestId id) {
+  const size_t at = static_cast<size_t>(id);
+  live_[at].reset();
+  ended_ns_[at] = now_ns_;
+  if (at >= successors_.size()) return;
+  for (TraceRequest& row : successors_[at]) {
+    upcoming_.push({now_ns_ + row.think_time_ns, std::move(row)});
+  }
+  successors_[at].clear();
+}
+
+// --- steps ----------------------------------------------------------------------
+
+std::unique_ptr<StepPlan> Simulator::NewPlan() {
+  if (spare_plans_.empty()) return std::make_unique<StepPlan>();
+  std::unique_ptr<StepPlan> plan = std::move(spare_plans_.back());
+  spare_plans_.pop_back();
+  return plan;
+}
+
+void Simulator::Step() {
+  StepRecord record;
+  record.step = steps_++;
+  record.start_ns = now_ns_;
+  record.arrived = arrived_;
+  finished_.clear();
+  aborted_.clear();
+  record.scheduled = engine_->HasUnfinished();
+  if (record.scheduled) {
+    in_flight_.push_back(NewPlan());
+    StepPlan* plan = in_flight_.back().get();
+    engine_->Schedule(plan);
+    record.plan = plan;
+    record.after_schedule = engine_->Counts();
+    for (StepObserver* o : observers_) o->OnSchedule(*plan, *engine_);
+  }
+  const size_t depth = options_.asynchronous ? 2 : 1;
+  std::unique_ptr<StepPlan> done;
+  if (in_flight_.size() >= depth || !record.scheduled ||
+      record.plan->total_tokens == 0) {
+    CompleteOldest(&record);
+    done = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    AbortIfStuck(&record);
+  }
+  record.end_ns = now_ns_;
+  record.finished = finished_;
+  record.aborted = aborted_;
+  record.at_end = engine_->Counts();
+  for (StepObserver* o : observers_) o->OnStep(record, *engine_);
+  if (done != nullptr) spare_plans_.push_back(std::move(done));
+}
+
+void Simulator::CompleteOldest(StepRecord* record) {
+  const StepPlan& batch = *in_flight_.front();
+  sampled_.clear();
+  for (const ScheduledRequest& work : batch.scheduled) {
+    sampled_.push_back(SampledTokens(work));
+  }
+  if (batch.total_tokens > 0) now_ns_ += cost_->StepNs(batch);
+  engine_->Complete(batch, sampled_, &finished_);
+  for (RequestId id : finished_) EndRequest(id);
+  record->processed = &batch;
+  record->num_sampled = sampled_;
+}
+
+// The head of the queue can never fit when nothing runs and nothing moved.
+void Simulator::AbortIfStuck(StepRecord* record) {
+  if (!record->scheduled || record->plan->total_tokens > 0 || InFlight() ||
+      !finished_.empty() || !record->plan->preempted.empty()) {
+    return;
+  }
+  KVSIM_CHECK(record->after_schedule.running == 0)
+      << "no running request can be scheduled; step " << record->step;
+  if (record->after_schedule.waiting == 0) return;
+  aborted_.push_back(engine_->AbortHead());
+  EndRequest(aborted_.back());
+}
+
+int32_t Simulator::SampledTokens(const ScheduledRequest& work) const {
+  const Live* live = live_[static_cast<size_t>(work.id)].get();
+  if (live == nullptr || !work.samples) return 0;
+  int64_t accepted = 0;
+  if (work.num_drafts > 0) {
+    const uint32_t mixed =
+        static_cast<uint32_t>(work.num_outputs) * 2654435761u;
+    accepted = std::min<int64_t>(
+        work.num_drafts,
+        (mixed >> 16) % (options_.num_speculative_tokens + 1));
+  }
+  return static_cast<int32_t>(std::min<int64_t>(
+      accepted + 1, live->max_tokens - engine_->NumOutputs(work.id)));
+}
+
+}  // namespace kvsim

@@ -1,0 +1,120 @@
+// The loop that drives one engine through a trace.
+//
+// Model:      before each step every row whose time has come is queued, in trace
+//             order; a step schedules one batch, completes one, and advances the
+//             clock by that batch's cost. When nothing is unfinished the clock
+//             jumps to the next arrival. An asynchronous engine has two batches
+//             in flight: the older one is completed when the queue holds two,
+//             when a batch came out empty, or when nothing is left to schedule.
+// Outputs:    a scheduled request samples one token unless its chunk is not the
+//             last of the prompt. With k drafts, the accepted ones are
+//             min(drafts, ((n·2654435761 mod 2^32) >> 16) mod (k+1)) where n is
+//             the number of outputs recorded when the step was scheduled. The
+//             engine never sees an output before it happens.
+// Units:      int64 nanoseconds of model time.
+// Ownership:  keeps pointers to engine, cost model and observers.
+// Errors:     what the reader reports; a step that can never end is a check
+//             failure.
+// Determinism: equal inputs give equal calls to every observer.
+// Source:     EngineCore.step and step_with_batch_queue (vLLM, 2026-08-17).
+#ifndef KVSIM_SIM_SIMULATOR_H_
+#define KVSIM_SIM_SIMULATOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "engines/engine.h"
+#include "sim/cost_model.h"
+#include "sim/step_observer.h"
+#include "traces/request_keys.h"
+#include "traces/token_stream.h"
+#include "traces/trace_options.h"
+#include "traces/trace_reader.h"
+
+namespace kvsim {
+
+struct SimulatorOptions {
+  int64_t block_tokens = 16;    // of the engine's hash blocks
+  int64_t max_model_len = 131072;
+  bool asynchronous = false;
+  int64_t num_speculative_tokens = 0;
+  // kAfterPrevious reads the whole trace before it starts: a turn's recorded
+  // time does not bound when a faster server lets it start.
+  Arrivals arrivals = Arrivals::kTimestamps;
+  TokenStreamOptions tokens;
+};
+
+class Simulator {
+ public:
+  Simulator(Engine* engine, CostModel* cost, const SimulatorOptions& options);
+
+  void AddObserver(StepObserver* observer) { observers_.push_back(observer); }
+
+  // Runs until every row is served or dropped, or `stop` (polled each step)
+  // turns true.
+  absl::Status Run(TraceReader* trace, const bool* stop = nullptr);
+
+  int64_t now_ns() const { return now_ns_; }
+  int64_t steps() const { return steps_; }
+  const TokenStream& tokens() const { return tokens_; }
+
+ private:
+  // A request in the engine: what it says and how long it goes on.
+  struct Live {
+    std::shared_ptr<const RequestTokens> tokens;
+    std::optional<RequestKeys> keys;
+    int64_t max_tokens = 0;
+  };
+  struct Waiting {  // read, not yet arrived
+    int64_t time_ns;
+    TraceRequest row;
+    bool operator>(const Waiting& other) const {
+      return time_ns != other.time_ns ? time_ns > other.time_ns
+                                      : row.id > other.row.id;
+    }
+  };
+
+  absl::Status ReadAhead(TraceReader* trace);
+  void Place(TraceRequest row);
+  absl::Status QueueArrivals(TraceReader* trace);
+  void Queue(const Waiting& next);
+  void EndRequest(RequestId id);
+
+  void Step();
+  void CompleteOldest(StepRecord* record);
+  void AbortIfStuck(StepRecord* record);
+  int32_t SampledTokens(const ScheduledRequest& work) const;
+  std::unique_ptr<StepPlan> NewPlan();
+  bool InFlight() const { return !in_flight_.empty(); }
+
+  Engine* const engine_;
+  CostModel* const cost_;
+  const SimulatorOptions options_;
+  std::vector<StepObserver*> observers_;
+  TokenStream tokens_;
+
+  int64_t now_ns_ = 0;
+  int64_t steps_ = 0;
+  bool exhausted_ = false;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>>
+      upcoming_;
+  // By id: rows that wait for this one to end, and when it ended.
+  std::vector<std::vector<TraceRequest>> successors_;
+  std::vector<int64_t> ended_ns_;
+  std::vector<std::unique_ptr<Live>> live_;
+
+  std::deque<std::unique_ptr<StepPlan>> in_flight_;
+  std::vector<std::unique_ptr<StepPlan>> spare_plans_;
+  std::vector<RequestId> arrived_, finished_, aborted_;
+  std::vector<int32_t> sampled_;
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_SIM_SIMULATOR_H_
