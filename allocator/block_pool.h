@@ -34,9 +34,9 @@
 namespace kvsim {
 
 enum class FreeOrder : uint8_t {
-  kAppend,             // every released block goes to the back (until 2026-06)
-  kPrependWhenCaching, // unkeyed ones to the front only while caching is on
-  kPrependUnkeyed,     // unkeyed ones to the front always (since 2026-08-11)
+  kAppend,              // every released block goes to the back (until 2026-06)
+  kPrependWhenCaching,  // unkeyed ones to the front only while caching is on
+  kPrependUnkeyed,      // unkeyed ones to the front always (since 2026-08-11)
 };
 
 class BlockPool {
@@ -79,7 +79,8 @@ class BlockPool {
   // A look-up that found `hit` and missed at `miss_key` stays right, and so does
   // its count of unheld blocks, until WatchBroken(). One watch at a time; setting
   // a new one drops the old. O(hit blocks) to set and drop.
-  void Watch(std::span<const BlockId> hit, bool has_miss_key, BlockKey miss_key);
+  void Watch(std::span<const BlockId> hit, bool has_miss_key,
+             BlockKey miss_key);
   void Unwatch();
   bool WatchBroken() const { return watch_broken_; }
 
@@ -92,7 +93,7 @@ class BlockPool {
   int64_t num_keyed_blocks() const { return index_.num_blocks(); }
   int64_t held_rows() const { return held_rows_; }
   int64_t shared_rows() const { return shared_rows_; }  // of blocks held twice+
-  int64_t saved_rows() const { return saved_rows_; }    // Σ(owners − 1)·rows
+  int64_t saved_rows() const { return saved_rows_; }  // Σ(owners − 1)·rows
   int64_t allocations() const { return allocations_; }  // ever
   int64_t evictions() const { return evictions_; }      // ever
   bool prefix_caching() const { return prefix_caching_; }

@@ -7,11 +7,20 @@ namespace kvsim {
 
 const char* AccountName(Account account) {
   static constexpr std::array<const char*, kNumAccounts> kNames = {
-      "remainder",      "null",           "free",
-      "idle",           "slot_padding",   "page_padding",
-      "live",           "window_slack",   "in_flight",
-      "tail_slack",     "state_current",  "state_previous",
-      "state_speculative", "state_checkpoint"};
+      "remainder",
+      "null",
+      "free",
+      "idle",
+      "slot_padding",
+      "page_padding",
+      "live",
+      "window_slack",
+      "in_flight",
+      "tail_slack",
+      "state_current",
+      "state_previous",
+      "state_speculative",
+      "state_checkpoint"};
   return kNames[static_cast<size_t>(account)];
 }
 
@@ -27,9 +36,8 @@ int64_t LedgerSnapshot::Sum() const {
 }
 
 bool LedgerSnapshot::Balanced() const {
-  return Sum() == pool_bytes &&
-         std::all_of(bytes.begin(), bytes.end(),
-                     [](int64_t b) { return b >= 0; });
+  return Sum() == pool_bytes && std::all_of(bytes.begin(), bytes.end(),
+                                            [](int64_t b) { return b >= 0; });
 }
 
 }  // namespace kvsim

@@ -83,24 +83,24 @@ struct StepPlan {
 // Counters since construction and levels of this moment.
 struct EngineCounts {
   int64_t running = 0;
-  int64_t waiting = 0;        // includes requests set aside for one step
-  int64_t free_blocks = 0;    // free or idle: what the engine calls free
-  int64_t cached_keys = 0;    // distinct prefix keys that can be hit
-  int64_t allocations = 0;    // blocks popped from the free queue, ever
-  int64_t evictions = 0;      // blocks that lost their keys at re-use, ever
-  int64_t evicted_keys = 0;   // keys dropped by those, ever
+  int64_t waiting = 0;       // includes requests set aside for one step
+  int64_t free_blocks = 0;   // free or idle: what the engine calls free
+  int64_t cached_keys = 0;   // distinct prefix keys that can be hit
+  int64_t allocations = 0;   // blocks popped from the free queue, ever
+  int64_t evictions = 0;     // blocks that lost their keys at re-use, ever
+  int64_t evicted_keys = 0;  // keys dropped by those, ever
 };
 
 // The whole allocator state, for recorders and tests.
 struct AllocatorState {
-  std::vector<BlockId> free_queue;   // front first
-  std::vector<int32_t> ref_counts;   // by block id; the null block as 0
-  std::vector<int32_t> keyed;        // 1: carries a prefix key
+  std::vector<BlockId> free_queue;  // front first
+  std::vector<int32_t> ref_counts;  // by block id; the null block as 0
+  std::vector<int32_t> keyed;       // 1: carries a prefix key
   struct Tables {
     RequestId id = 0;
     std::vector<std::vector<BlockId>> groups;
   };
-  std::vector<Tables> running;       // in scheduling order
+  std::vector<Tables> running;  // in scheduling order
 };
 
 class Engine {
@@ -134,7 +134,8 @@ class Engine {
   // --- inspection: recorders and tests -----------------------------------------
   virtual int NumGroups() const = 0;
   // The block table of a request in one group; empty when it holds none.
-  virtual std::span<const BlockId> BlockTable(RequestId id, int group) const = 0;
+  virtual std::span<const BlockId> BlockTable(RequestId id,
+                                              int group) const = 0;
   // Per group: leading blocks of the first running request that every request
   // with a table holds (full attention with caching on; else 0).
   virtual std::vector<int64_t> CommonPrefixBlocks() const = 0;

@@ -38,8 +38,8 @@ absl::Status Simulator::Run(TraceReader* trace, const bool* stop) {
 
 // Keeps the earliest row that has not arrived at hand; closed loops need all.
 absl::Status Simulator::ReadAhead(TraceReader* trace) {
-  while (!exhausted_ && (options_.arrivals == Arrivals::kAfterPrevious ||
-                         upcoming_.empty())) {
+  while (!exhausted_ &&
+         (options_.arrivals == Arrivals::kAfterPrevious || upcoming_.empty())) {
     TraceRequest row;
     absl::StatusOr<bool> more = trace->Next(&row);
     if (!more.ok()) return more.status();
@@ -87,8 +87,8 @@ void Simulator::Queue(const Waiting& next) {
   live->tokens = tokens_.Add(row);
   live->keys.emplace(live->tokens.get(), options_.block_tokens);
   live->max_tokens = std::max<int64_t>(
-      1, std::min(row.output_length,
-                  options_.max_model_len - row.input_length));
+      1,
+      std::min(row.output_length, options_.max_model_len - row.input_length));
   RequestParams params;
   params.id = id;
   params.num_prompt_tokens = row.input_length;
@@ -195,8 +195,7 @@ int32_t Simulator::SampledTokens(const ScheduledRequest& work) const {
     const uint32_t mixed =
         static_cast<uint32_t>(work.num_outputs) * 2654435761u;
     accepted = std::min<int64_t>(
-        work.num_drafts,
-        (mixed >> 16) % (options_.num_speculative_tokens + 1));
+        work.num_drafts, (mixed >> 16) % (options_.num_speculative_tokens + 1));
   }
   return static_cast<int32_t>(std::min<int64_t>(
       accepted + 1, live->max_tokens - engine_->NumOutputs(work.id)));

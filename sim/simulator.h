@@ -40,7 +40,7 @@
 namespace kvsim {
 
 struct SimulatorOptions {
-  int64_t block_tokens = 16;    // of the engine's hash blocks
+  int64_t block_tokens = 16;  // of the engine's hash blocks
   int64_t max_model_len = 131072;
   bool asynchronous = false;
   int64_t num_speculative_tokens = 0;

@@ -30,10 +30,10 @@ Json List(const Ids& ids) {
 class Crc {
  public:
   void Add(uint32_t value) {
-    const unsigned char bytes[4] = {
-        static_cast<unsigned char>(value), static_cast<unsigned char>(value >> 8),
-        static_cast<unsigned char>(value >> 16),
-        static_cast<unsigned char>(value >> 24)};
+    const unsigned char bytes[4] = {static_cast<unsigned char>(value),
+                                    static_cast<unsigned char>(value >> 8),
+                                    static_cast<unsigned char>(value >> 16),
+                                    static_cast<unsigned char>(value >> 24)};
     crc_ = crc32(crc_, bytes, 4);
   }
   template <typename Values>

@@ -29,9 +29,9 @@
 namespace kvsim {
 
 struct StepLogOptions {
-  bool detail = false;      // sched, blocks, ncommon
-  bool check_sums = true;   // crc
-  int64_t every = 1;        // only steps that are multiples of this
+  bool detail = false;     // sched, blocks, ncommon
+  bool check_sums = true;  // crc
+  int64_t every = 1;       // only steps that are multiples of this
 };
 
 class StepLog final : public StepObserver {

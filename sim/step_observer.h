@@ -17,10 +17,10 @@
 namespace kvsim {
 
 struct StepRecord {
-  int64_t step = 0;          // from 0, in the order of execution
-  int64_t start_ns = 0;      // model time before the step
-  int64_t end_ns = 0;        // model time after it
-  bool scheduled = false;    // false: drained an earlier batch only
+  int64_t step = 0;                    // from 0, in the order of execution
+  int64_t start_ns = 0;                // model time before the step
+  int64_t end_ns = 0;                  // model time after it
+  bool scheduled = false;              // false: drained an earlier batch only
   std::span<const RequestId> arrived;  // queued just before this step
   const StepPlan* plan = nullptr;      // null when !scheduled
   EngineCounts after_schedule;         // when scheduled
@@ -30,18 +30,18 @@ struct StepRecord {
   std::span<const int32_t> num_sampled;  // parallel to processed->scheduled,
                                          // after cutting at max_tokens
   std::span<const RequestId> finished;
-  std::span<const RequestId> aborted;    // can never fit
+  std::span<const RequestId> aborted;  // can never fit
   EngineCounts at_end;
 };
 
 // A row of the trace reaching the engine.
 struct ArrivalRecord {
   RequestId id = 0;
-  int64_t time_ns = 0;         // when the driver queued it
+  int64_t time_ns = 0;  // when the driver queued it
   const TraceRequest* row = nullptr;
-  int64_t max_tokens = 0;      // outputs it will give: min of the row's output
-                               // and what the model's length leaves, at least 1
-  bool queued = false;         // false: longer than the model allows
+  int64_t max_tokens = 0;  // outputs it will give: min of the row's output
+                           // and what the model's length leaves, at least 1
+  bool queued = false;     // false: longer than the model allows
 };
 
 class StepObserver {

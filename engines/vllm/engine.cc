@@ -94,8 +94,8 @@ int64_t VllmEngine::RunnableTokens(const Request& r, int64_t budget) const {
       r.num_computed + 2 - r.num_placeholders >= r.num_prompt + r.max_tokens) {
     return 0;
   }
-  int64_t n = r.num_tokens() + r.num_drafts + r.num_placeholders -
-              r.num_computed;
+  int64_t n =
+      r.num_tokens() + r.num_drafts + r.num_placeholders - r.num_computed;
   if (settings_.long_prefill_token_threshold > 0) {
     n = std::min(n, settings_.long_prefill_token_threshold);
   }
@@ -134,9 +134,9 @@ bool VllmEngine::MakeRoom(Request* request, int64_t num_new, size_t* index,
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
     if (at < *index) {  // already scheduled in this step: its tokens return
       --*index;
-      const auto work = std::find_if(
-          plan->scheduled.begin(), plan->scheduled.end(),
-          [victim](const auto& s) { return s.id == victim->id; });
+      const auto work =
+          std::find_if(plan->scheduled.begin(), plan->scheduled.end(),
+                       [victim](const auto& s) { return s.id == victim->id; });
       if (work != plan->scheduled.end()) {
         *budget += work->num_tokens;
         plan->scheduled.erase(work);
@@ -243,8 +243,8 @@ AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
   request->status = Request::Status::kRunning;
   request->num_computed = hit_tokens;
   running_.push_back(request);
-  plan->scheduled.push_back({request->id, hit_tokens, static_cast<int32_t>(n), 0,
-                             request->num_outputs, false,
+  plan->scheduled.push_back({request->id, hit_tokens, static_cast<int32_t>(n),
+                             0, request->num_outputs, false,
                              request->num_preemptions});
   *budget -= n;
   return AdmissionLimit::kNoneWaiting;
@@ -293,10 +293,9 @@ void VllmEngine::RecordOutputs(Request* request, const ScheduledRequest& work,
     cache_.CompleteRows(&request->blocks, work.num_tokens - rejected);
   }
   if (sampled == 0) return;
-  const int64_t room =
-      std::min(request->max_tokens - request->num_outputs,
-               std::max<int64_t>(
-                   1, settings_.max_model_len - request->num_tokens()));
+  const int64_t room = std::min(
+      request->max_tokens - request->num_outputs,
+      std::max<int64_t>(1, settings_.max_model_len - request->num_tokens()));
   const int64_t taken = std::min<int64_t>(sampled, room);
   request->num_outputs += taken;
   if (settings_.async_scheduling) {

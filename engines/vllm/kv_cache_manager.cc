@@ -140,9 +140,8 @@ void KvCacheManager::CompleteRows(RequestBlocks* request, int64_t n) {
 }
 
 void KvCacheManager::Free(RequestBlocks* request) {
-  CompleteRows(request, std::max<int64_t>(
-                            0, request->num_keyed * block_size_ -
-                                   request->rows_done));
+  CompleteRows(request, std::max<int64_t>(0, request->num_keyed * block_size_ -
+                                                 request->rows_done));
   tail_slack_rows_ -=
       static_cast<int64_t>(request->table.size()) * block_size_ -
       request->slots_end;
@@ -167,8 +166,8 @@ LedgerSnapshot KvCacheManager::Ledger() const {
   const int64_t s = block_bytes_, row = geometry_.row_bytes;
   const int64_t held = pool_.num_held();
   const int64_t live = pool_.held_rows();
-  ledger.pool_bytes = geometry_.pool_bytes > 0 ? geometry_.pool_bytes
-                                               : s * pool_.num_blocks();
+  ledger.pool_bytes =
+      geometry_.pool_bytes > 0 ? geometry_.pool_bytes : s * pool_.num_blocks();
   ledger[Account::kRemainder] = ledger.pool_bytes - s * pool_.num_blocks();
   ledger[Account::kNull] = s;
   ledger[Account::kIdle] = s * pool_.num_idle();

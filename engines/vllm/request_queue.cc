@@ -39,7 +39,8 @@ void RequestQueue::PushFront(Request* request) {
 }
 
 bool RequestQueue::Remove(Request* request) {
-  if (policy_ == SchedulingPolicy::kPriority) return ordered_.erase(request) > 0;
+  if (policy_ == SchedulingPolicy::kPriority)
+    return ordered_.erase(request) > 0;
   const auto it = std::find(fifo_.begin(), fifo_.end(), request);
   if (it == fifo_.end()) return false;
   fifo_.erase(it);

@@ -14,8 +14,8 @@ constexpr int64_t kMaxBlockTokens = (int64_t{1} << 31) - 1;
 absl::Status InRange(absl::string_view flag, int64_t value, int64_t low,
                      int64_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      flag, " is ", value, "; accepted: ", low, " to ", high));
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, " is ", value, "; accepted: ", low, " to ", high));
 }
 
 }  // namespace
@@ -43,10 +43,10 @@ absl::Status Settings::Validate() const {
         "--watermark is ", watermark, "; accepted: a share from 0 to below 1"));
   }
   if (!enable_chunked_prefill && max_num_batched_tokens < max_num_seqs) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--max-num-batched-tokens is ", max_num_batched_tokens,
-        ", below --max-num-seqs ", max_num_seqs,
-        "; accepted: at least one token per sequence"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-num-batched-tokens is ", max_num_batched_tokens,
+                     ", below --max-num-seqs ", max_num_seqs,
+                     "; accepted: at least one token per sequence"));
   }
   return absl::OkStatus();
 }

@@ -25,10 +25,10 @@ enum class SpeculativeMethod : uint8_t {
 
 // How the bytes of a block divide. The defaults count rows instead of bytes.
 struct BlockGeometry {
-  int64_t pool_bytes = 0;      // given to the pool; 0: num_gpu_blocks blocks
-  int64_t row_bytes = 1;       // one token in all layers of the group
-  int64_t page_padding = 0;    // bytes per block beyond rows
-  int64_t slot_padding = 0;    // bytes per block that no layer uses
+  int64_t pool_bytes = 0;    // given to the pool; 0: num_gpu_blocks blocks
+  int64_t row_bytes = 1;     // one token in all layers of the group
+  int64_t page_padding = 0;  // bytes per block beyond rows
+  int64_t slot_padding = 0;  // bytes per block that no layer uses
 };
 
 struct Settings {
@@ -41,7 +41,7 @@ struct Settings {
   bool enable_chunked_prefill = true;
   bool async_scheduling = false;
   SchedulingPolicy policy = SchedulingPolicy::kFcfs;
-  double watermark = 0.0;      // share of the blocks kept free at admission
+  double watermark = 0.0;  // share of the blocks kept free at admission
   int64_t long_prefill_token_threshold = 0;  // 0: no limit
   int64_t num_speculative_tokens = 0;
   SpeculativeMethod speculative_method = SpeculativeMethod::kEagle;
