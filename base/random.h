@@ -11,8 +11,8 @@
 //           only + - * / and sqrt, which IEEE 754 rounds alike everywhere
 //           (fused operations are off in this build). <random> and
 //           absl::BitGen promise no such thing.
-// Costs:    Next() a nanosecond or two; Exponential() and LogNormal() about a
-//           hundred, in the logarithm.
+// Costs:    Next() a nanosecond or two; Exponential() and LogNormal() one to three
+//           hundred, in logarithms.
 // Threads:  one per stream.
 
 #ifndef KVSIM_BASE_RANDOM_H_

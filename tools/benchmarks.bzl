@@ -1,0 +1,5 @@
+"""The list of benchmarks that //tools:benchmarks runs, in this order."""
+
+BENCHMARKS = [
+    "//base:random_benchmark",
+]
