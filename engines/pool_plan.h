@@ -1,0 +1,94 @@
+// How an engine cuts a rank's KV memory into blocks, before the first request.
+//
+// Model:   layers are put into cache groups; every group has its own block
+// table,
+//          all draw blocks of one size from one pool. A block owned by a group
+//          holds one page for each of the group's cache tensors; what the pages
+//          leave of the block is slot padding. Some blocks are reserved for
+//          good (vLLM: the null block); they are counted in num_blocks.
+// Ranks:   every pipeline stage sizes its own pool; all run with the smallest
+//          number of blocks. Tensor ranks of a stage are alike.
+// Units:   bytes on one rank, tokens of one sequence.
+// Ownership: plain values; refers to nothing.
+
+#ifndef KVSIM_ENGINES_POOL_PLAN_H_
+#define KVSIM_ENGINES_POOL_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "engines/block_demand.h"
+
+namespace kvsim {
+
+struct CacheGroup {
+  std::string kind;             // the engine's word: "full_attention", "mamba"
+  std::vector<int32_t> layers;  // model layers, ascending; drafts come last
+  int64_t num_tensors = 0;      // cache tensors: a layer may have several
+  BlockDemand demand;
+  // One block, on the rank that binds:
+  Bytes page;          // the largest page among the tensors
+  Bytes used;          // rows and states
+  Bytes page_padding;  // in the pages, beside rows and states
+  Bytes slot_padding;  // in the block, beside the pages
+};
+
+struct RankPool {
+  int64_t stage = 0;
+  int64_t num_layers = 0;
+  Bytes kv_memory;
+  Bytes bytes_per_block;
+  Blocks own_blocks;  // that would fit here, were it not for other stages
+  Bytes remainder;    // kv_memory that the pool leaves unused
+};
+
+// A start that the engine refuses: one request of the maximum length does not
+// fit. `max_len_that_fits` is 0 when nothing does.
+struct StartRefusal {
+  Bytes needed;
+  Bytes available;
+  Tokens max_len_that_fits;
+  std::string message;  // the engine's own words
+};
+
+struct PoolPlan {
+  std::string rule;  // how the groups came about, in a few words
+  std::vector<CacheGroup> groups;
+  std::vector<RankPool> ranks;  // one for each pipeline stage
+  size_t binding_rank = 0;      // index into ranks
+
+  Blocks num_blocks;
+  Blocks reserved_blocks{1};
+  Bytes bytes_per_block;          // on the rank that binds
+  Bytes page;                     // largest page of a tensor
+  Tokens block_tokens;            // of the attention groups, on one rank
+  Tokens scheduler_block_tokens;  // prefix hits are multiples of this
+
+  Tokens max_model_len;
+  Tokens in_flight;         // scheduled and not yet computed, at most
+  Tokens decode_in_flight;  // the same in steady decode
+
+  Blocks blocks_per_request;  // at max_model_len, the engine's worst case
+  double max_concurrency = 0;
+  Tokens kv_cache_tokens;  // as the engine prints it
+  std::vector<std::string> log_lines;
+  std::vector<std::string> notes;  // assumptions, switches that decided
+  std::optional<StartRefusal> refused;
+
+  Blocks UsableBlocks() const {
+    const Blocks usable = num_blocks - reserved_blocks;
+    return usable < Blocks(0) ? Blocks(0) : usable;
+  }
+};
+
+// The engine's worst case of one request of `length` tokens, all groups.
+Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length);
+// What a request of `length` tokens holds in steady decode, all groups.
+Blocks SteadyBlocks(const PoolPlan& plan, Tokens length);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_ENGINES_POOL_PLAN_H_

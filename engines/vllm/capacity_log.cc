@@ -1,0 +1,90 @@
+#include "engines/vllm/capacity_log.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/text.h"
+
+namespace kvsim::vllm {
+namespace {
+
+// N // groups x the smallest block x the ranks that share a sequence.
+Tokens TokensByBlocks(const PoolPlan& plan) {
+  Tokens smallest = Tokens::Max();
+  int64_t sharded_over = 1;
+  for (const CacheGroup& group : plan.groups) {
+    smallest = std::min(smallest, group.demand.block_tokens);
+    sharded_over = std::max(sharded_over, group.demand.sharded_over);
+  }
+  const auto groups = static_cast<int64_t>(plan.groups.size());
+  const absl::int128 tokens = absl::int128(plan.num_blocks.value() / groups) *
+                              smallest.value() * sharded_over;
+  if (tokens > absl::int128(Tokens::Max().value())) return Tokens::Max();
+  return Tokens(static_cast<int64_t>(tokens));
+}
+
+// Saturates where the engine's Python would go on: beyond 2^62 tokens.
+Tokens TokensByConcurrency(const PoolPlan& plan) {
+  const auto length = static_cast<double>(plan.max_model_len.value());
+  const double tokens = plan.max_concurrency * length;
+  if (tokens >= 0x1p62) return Tokens::Max();
+  return Tokens(static_cast<int64_t>(tokens));
+}
+
+// GiB as Python prints round(x, 2): at most two decimals, at least one.
+std::string RoundedGib(Bytes bytes) {
+  const double gib = static_cast<double>(bytes.value()) / 1073741824.0;
+  std::string text = absl::StrFormat("%.2f", gib);
+  if (text.back() == '0') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+void WriteCapacityLog(const PlannerSwitches& switches, PoolPlan& plan) {
+  plan.max_concurrency = static_cast<double>(plan.num_blocks.value()) /
+                         static_cast<double>(plan.blocks_per_request.value());
+  plan.kv_cache_tokens = switches.token_line == TokenLine::kBlocks
+                             ? TokensByBlocks(plan)
+                             : TokensByConcurrency(plan);
+  std::string size = absl::StrCat(
+      "GPU KV cache size: ", FormatCount(plan.kv_cache_tokens.value()),
+      " tokens");
+  std::string concurrency = absl::StrFormat(
+      "Maximum concurrency for %s tokens per request: %.2fx",
+      FormatCount(plan.max_model_len.value()), plan.max_concurrency);
+  if (switches.one_log_line) {
+    plan.log_lines = {absl::StrCat(size, ", ", concurrency)};
+  } else {
+    plan.log_lines = {std::move(size), std::move(concurrency)};
+  }
+}
+
+void WriteRefusal(Tokens max_model_len, StartRefusal& refusal) {
+  if (refusal.available <= Bytes(0)) {
+    refusal.message =
+        "No available memory for the cache blocks. Try increasing "
+        "`gpu_memory_utilization` when initializing the engine.";
+    return;
+  }
+  std::string estimate;
+  if (refusal.max_len_that_fits > Tokens(0)) {
+    estimate = absl::StrCat(
+        "Based on the available memory, the estimated maximum model length is ",
+        refusal.max_len_that_fits.value(), ". ");
+  }
+  refusal.message = absl::StrCat(
+      "To serve at least one request with the model's max seq len (",
+      max_model_len.value(), "), (", RoundedGib(refusal.needed),
+      " GiB KV cache is needed, which is larger than the available KV cache "
+      "memory (",
+      RoundedGib(refusal.available), " GiB). ", estimate,
+      "Try increasing `gpu_memory_utilization` or decreasing `max_model_len` "
+      "when initializing the engine.");
+}
+
+}  // namespace kvsim::vllm

@@ -1,0 +1,58 @@
+// The rules of vLLM's planner that changed with its version, as named switches.
+//
+// Model:   a version (or the date of a main commit) selects every switch; a
+//          caller may then set any of them. Versions compare number by number.
+// Unknown: no version means the newest known rules. So do versions beyond the
+//          newest known one and fork or development numbers that say nothing
+//          ("0.1.dev20051"); both leave a note that reports show. A version
+//          between the last one seen with the old rule and the first one seen
+//          with the new rule takes the old rule, with a note as well.
+// Source:  vLLM at five commits from 2026-02-27 to 2026-08-17, and the versions
+//          that start-up logs print.
+
+#ifndef KVSIM_ENGINES_VLLM_PLANNER_SWITCHES_H_
+#define KVSIM_ENGINES_VLLM_PLANNER_SWITCHES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace kvsim::vllm {
+
+// How the "GPU KV cache size" line counts tokens.
+enum class TokenLine {
+  kBlocks,       // blocks // groups x smallest block x context ranks
+  kConcurrency,  // int(concurrency x maximum length)
+};
+
+struct PlannerSwitches {
+  TokenLine token_line = TokenLine::kConcurrency;
+  // Batches that may be in flight at once when scheduling is asynchronous; each
+  // adds max_num_batched_tokens to what a window holds.
+  int64_t async_batches = 2;
+  bool one_log_line = true;           // size and concurrency in one line
+  bool subtracts_cuda_graphs = true;  // from the memory left for the cache
+  double default_utilization = 0.92;
+  // Several cache groups under decode-context parallelism.
+  bool context_parallel_hybrids = true;
+  // Profile of the sampler: bytes per sequence and vocabulary entry / 4.
+  double sampler_factor = 3.70;
+  bool late_non_torch = true;  // CUDA contexts and NCCL as from v0.18 on
+};
+
+struct VersionedSwitches {
+  PlannerSwitches switches;
+  std::string version;             // as asked, or "newest known rules"
+  std::vector<std::string> notes;  // for people: what was assumed and why
+};
+
+// `version` is "0.19.2rc1.dev43", "v0.21.0", "2026-08-17", or "" for the
+// newest. Errors: InvalidArgument quoting a text that is neither.
+absl::StatusOr<VersionedSwitches> SwitchesFor(absl::string_view version);
+
+}  // namespace kvsim::vllm
+
+#endif  // KVSIM_ENGINES_VLLM_PLANNER_SWITCHES_H_

@@ -1,0 +1,271 @@
+#include "engines/vllm/pool_planner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/numeric/int128.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/check.h"
+#include "engines/vllm/capacity_log.h"
+
+namespace kvsim::vllm {
+namespace {
+
+// Layers [first, end) of a stage; drafts run on the last stage.
+struct StageRange {
+  int64_t first = 0;
+  int64_t end = 0;
+
+  bool Holds(int32_t layer) const { return layer >= first && layer < end; }
+};
+
+std::vector<StageRange> StageRanges(const PoolInput& input) {
+  std::vector<StageRange> ranges;
+  int64_t first = 0;
+  for (int64_t layers : input.stage_layers) {
+    ranges.push_back({first, first + layers});
+    first += layers;
+  }
+  ranges.back().end = std::numeric_limits<int64_t>::max();
+  return ranges;
+}
+
+absl::Status Validate(const PoolInput& input) {
+  KVSIM_CHECK(!input.stage_layers.empty());
+  KVSIM_CHECK_EQ(input.stage_layers.size(), input.kv_memory.size());
+  if (input.max_model_len < Tokens(1) ||
+      input.max_model_len > kMaxPlannedTokens) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-model-len ", input.max_model_len.value(),
+                     ": must be from 1 to ", kMaxPlannedTokens.value()));
+  }
+  if (input.max_num_batched_tokens < Tokens(1) ||
+      input.max_num_batched_tokens > kMaxPlannedTokens) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--max-num-batched-tokens ", input.max_num_batched_tokens.value(),
+        ": must be from 1 to ", kMaxPlannedTokens.value()));
+  }
+  if (input.num_blocks_override.has_value() &&
+      *input.num_blocks_override < Blocks(1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--num-gpu-blocks-override ",
+                     input.num_blocks_override->value(), ": must be positive"));
+  }
+  for (const LayerKvSpec& cache : input.caches) {
+    const Tokens block = cache.spec.block_tokens;
+    if (block < Tokens(1) || block > kMaxPlannedTokens) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--block-size ", block.value(), ": must be from 1 to ",
+                       kMaxPlannedTokens.value()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Windows have no share of a sequence, and packed rows are not divisible.
+absl::Status CheckContextParallel(const PoolInput& input,
+                                  const Grouping& grouping) {
+  const int64_t ranks = input.demand.decode_context;
+  if (ranks == 1) return absl::OkStatus();
+  const std::string flag =
+      absl::StrCat("--decode-context-parallel-size ", ranks);
+  if (grouping.groups.size() > 1 && !input.switches.context_parallel_hybrids) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flag, ": this engine version refuses several cache groups (",
+        grouping.groups.size(), ") under context parallelism"));
+  }
+  for (const LayerKvSpec& cache : grouping.caches) {
+    const KvSpec& spec = cache.spec;
+    const bool shardable =
+        KeepsAllHistory(spec.kind) || spec.kind == SpecKind::kState;
+    if (!shardable || spec.tokens_per_row > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          flag, ": layer ", cache.layer, " (", SpecKindName(spec.kind),
+          spec.tokens_per_row > 1 ? ", compressed" : "",
+          ") cannot be sharded over tokens"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// One group as a block of the binding rank sees it.
+CacheGroup DescribeGroup(const Grouping& grouping, const LayerGroup& group,
+                         const StageRange& stage, Bytes bytes_per_block,
+                         const DemandRules& rules) {
+  const KvSpec& spec = grouping.caches[group.members[0]].spec;
+  CacheGroup described;
+  described.kind = std::string(SpecKindName(spec.kind));
+  described.demand = DemandOf(spec, rules);
+  Bytes pages(0);
+  for (size_t member : group.members) {
+    const LayerKvSpec& cache = grouping.caches[member];
+    if (described.layers.empty() || described.layers.back() != cache.layer) {
+      described.layers.push_back(cache.layer);
+    }
+    if (!stage.Holds(cache.layer)) continue;
+    ++described.num_tensors;
+    described.page = std::max(described.page, Page(cache.spec));
+    described.used += UsedPage(cache.spec);
+    pages += Page(cache.spec);
+  }
+  described.page_padding = pages - described.used;
+  described.slot_padding = bytes_per_block - pages;
+  return described;
+}
+
+// Every stage's own division, then the smallest for all.
+void SizePools(const PoolInput& input, const Grouping& grouping,
+               const std::vector<StageRange>& stages, PoolPlan& plan) {
+  plan.num_blocks = Blocks::Max();
+  for (size_t i = 0; i < stages.size(); ++i) {
+    RankPool rank;
+    rank.stage = static_cast<int64_t>(i);
+    rank.num_layers = input.stage_layers[i];
+    rank.kv_memory = std::max(input.kv_memory[i], Bytes(0));
+    rank.bytes_per_block =
+        BytesPerBlock(grouping, stages[i].first, stages[i].end);
+    // A stage of layers without any cache binds nothing.
+    rank.own_blocks = rank.bytes_per_block == Bytes(0)
+                          ? Blocks::Max()
+                          : Blocks(rank.kv_memory / rank.bytes_per_block);
+    if (rank.own_blocks < plan.num_blocks) {
+      plan.num_blocks = rank.own_blocks;
+      plan.binding_rank = i;
+    }
+    plan.ranks.push_back(rank);
+  }
+  if (input.num_blocks_override.has_value()) {
+    plan.num_blocks = *input.num_blocks_override;
+  }
+  for (RankPool& rank : plan.ranks) {
+    const absl::int128 pool =
+        absl::int128(plan.num_blocks.value()) * rank.bytes_per_block.value();
+    if (pool <= rank.kv_memory.value()) {
+      rank.remainder = rank.kv_memory - Bytes(static_cast<int64_t>(pool));
+    }
+  }
+  plan.bytes_per_block = plan.ranks[plan.binding_rank].bytes_per_block;
+}
+
+// The block of the layers that keep history; of the first group without any.
+Tokens AttentionBlock(const PoolPlan& plan) {
+  for (const CacheGroup& group : plan.groups) {
+    if (group.demand.kind == BlockDemand::Kind::kAllHistory) {
+      return group.demand.block_tokens;
+    }
+  }
+  return plan.groups[0].demand.block_tokens;
+}
+
+// Least common multiple of what the groups' blocks cover. Saturates.
+Tokens SchedulerBlock(const PoolPlan& plan) {
+  int64_t multiple = 1;
+  for (const CacheGroup& group : plan.groups) {
+    const int64_t covered =
+        group.demand.block_tokens.value() * group.demand.sharded_over;
+    const int64_t step = covered / std::gcd(multiple, covered);
+    if (__builtin_mul_overflow(multiple, step, &multiple)) return Tokens::Max();
+  }
+  return Tokens(multiple);
+}
+
+// What the start-up check charges for `length` tokens; saturates.
+absl::int128 NeededBytes(const PoolPlan& plan, Bytes gate_block,
+                         Tokens length) {
+  return absl::int128(WorstCaseBlocks(plan, length).value()) *
+         gate_block.value();
+}
+
+// The largest length whose worst case fits, 0 when none does.
+Tokens LargestLength(const PoolPlan& plan, Bytes gate_block, Bytes available,
+                     Tokens limit) {
+  int64_t fits = 0;
+  int64_t beyond = limit.value() + 1;
+  while (beyond - fits > 1) {
+    const int64_t middle = fits + (beyond - fits) / 2;
+    const bool ok = NeededBytes(plan, gate_block, Tokens(middle)) <=
+                    absl::int128(available.value());
+    (ok ? fits : beyond) = middle;
+  }
+  return Tokens(fits);
+}
+
+Bytes Saturated(absl::int128 bytes) {
+  if (bytes > absl::int128(Bytes::Max().value())) return Bytes::Max();
+  return Bytes(static_cast<int64_t>(bytes));
+}
+
+// One request of the maximum length must fit into the smallest stage, charged
+// with the whole model's block.
+void CheckStart(const PoolInput& input, const Grouping& grouping,
+                PoolPlan& plan) {
+  const Bytes gate_block = GateBytesPerBlock(grouping);
+  Bytes available = Bytes::Max();
+  for (const RankPool& rank : plan.ranks) {
+    available = std::min(available, rank.kv_memory);
+  }
+  if (input.num_blocks_override.has_value()) {
+    available =
+        Saturated(absl::int128(plan.num_blocks.value()) * gate_block.value());
+  }
+  const absl::int128 needed =
+      NeededBytes(plan, gate_block, input.max_model_len);
+  if (needed <= absl::int128(available.value()) && available > Bytes(0)) {
+    return;
+  }
+  StartRefusal refusal;
+  refusal.needed = Saturated(needed);
+  refusal.available = available;
+  refusal.max_len_that_fits =
+      LargestLength(plan, gate_block, available, input.max_model_len);
+  WriteRefusal(input.max_model_len, refusal);
+  plan.refused = std::move(refusal);
+}
+
+}  // namespace
+
+Tokens TokensInFlight(const PoolInput& input) {
+  const auto stages = static_cast<int64_t>(input.stage_layers.size());
+  const int64_t batches = stages > 1 || !input.async_scheduling
+                              ? stages
+                              : input.switches.async_batches;
+  return input.max_num_batched_tokens * batches;
+}
+
+absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input) {
+  if (absl::Status status = Validate(input); !status.ok()) return status;
+  absl::StatusOr<Grouping> grouping =
+      GroupLayers(input.caches, input.hybrid_manager);
+  if (!grouping.ok()) return grouping.status();
+  if (absl::Status status = CheckContextParallel(input, *grouping);
+      !status.ok()) {
+    return status;
+  }
+  const std::vector<StageRange> stages = StageRanges(input);
+  PoolPlan plan;
+  plan.rule = std::string(GroupingRuleName(grouping->rule));
+  plan.notes = grouping->notes;
+  plan.max_model_len = input.max_model_len;
+  plan.in_flight = TokensInFlight(input);
+  plan.decode_in_flight = Tokens(plan.in_flight / input.max_num_batched_tokens *
+                                 (1 + input.demand.speculative_tokens));
+  SizePools(input, *grouping, stages, plan);
+  for (const LayerGroup& group : grouping->groups) {
+    plan.groups.push_back(DescribeGroup(*grouping, group,
+                                        stages[plan.binding_rank],
+                                        plan.bytes_per_block, input.demand));
+    plan.page = std::max(plan.page, plan.groups.back().page);
+  }
+  plan.block_tokens = AttentionBlock(plan);
+  plan.scheduler_block_tokens = SchedulerBlock(plan);
+  plan.blocks_per_request = WorstCaseBlocks(plan, input.max_model_len);
+  WriteCapacityLog(input.switches, plan);
+  CheckStart(input, *grouping, plan);
+  return plan;
+}
+
+}  // namespace kvsim::vllm

@@ -1,0 +1,57 @@
+// vLLM's plan of the block pool: from the caches of the layers and the bytes
+// of each pipeline stage to blocks, log lines, or the refusal to start.
+//
+// Model:   groups are made from the whole model (layer_grouping.h) and then cut
+//          down to each stage's layers; every stage divides its memory by its
+//          own block, all use the smallest number. One request of the maximum
+//          length must fit: the engine checks the whole model's block against
+//          the memory of the smallest stage.
+// Exact:   the printed figures come from the same double expressions as the
+//          engine's; ties round to even.
+// Source:  vLLM main of 2026-08-17, v1/core/kv_cache_utils.py; older rules by
+//          PlannerSwitches.
+
+#ifndef KVSIM_ENGINES_VLLM_POOL_PLANNER_H_
+#define KVSIM_ENGINES_VLLM_POOL_PLANNER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/units.h"
+#include "engines/pool_plan.h"
+#include "engines/vllm/kv_spec.h"
+#include "engines/vllm/layer_grouping.h"
+#include "engines/vllm/planner_switches.h"
+
+namespace kvsim::vllm {
+
+// The longest maximum length that is planned: 2^40 tokens.
+inline constexpr Tokens kMaxPlannedTokens = Tokens(int64_t{1} << 40);
+
+struct PoolInput {
+  std::vector<LayerKvSpec> caches;    // whole model in layer order, drafts last
+  std::vector<int64_t> stage_layers;  // model layers of each pipeline stage
+  std::vector<Bytes> kv_memory;       // one rank of each stage
+  std::optional<Blocks> num_blocks_override;
+  Tokens max_model_len;
+  Tokens max_num_batched_tokens{8192};
+  bool async_scheduling = true;
+  bool hybrid_manager = true;
+  DemandRules demand;
+  PlannerSwitches switches;
+};
+
+// Errors: InvalidArgument naming what is wrong with the input. "Does not fit"
+// is no error: PoolPlan::refused says what would. Costs: O(caches x different
+// specs).
+absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input);
+
+// Tokens that may be scheduled and not yet computed: batches in flight times
+// the batch's budget. A pipeline holds one batch per stage.
+Tokens TokensInFlight(const PoolInput& input);
+
+}  // namespace kvsim::vllm
+
+#endif  // KVSIM_ENGINES_VLLM_POOL_PLANNER_H_
