@@ -84,25 +84,31 @@ void StepLog::OnSchedule(const StepPlan& plan, const Engine& engine) {
 }
 
 // The blocks that each scheduled request got now; a new or resumed request got
-// its whole table.
+// its whole table. Admitted requests come first, as the engine lists them.
 void StepLog::NoteBlocks(const StepPlan& plan, const Engine& engine) {
   blocks_ = Json::object();
   for (RequestId id : plan.preempted) table_lengths_.erase(id);
+  for (const AdmittedRequest& a : plan.admitted) AddBlocks(a.id, engine);
+  for (const AdmittedRequest& a : plan.resumed) AddBlocks(a.id, engine);
   for (const ScheduledRequest& work : plan.scheduled) {
-    std::vector<size_t>& known = table_lengths_[work.id];
-    known.resize(static_cast<size_t>(engine.NumGroups()), 0);
-    Json groups = Json::array();
-    bool any = false;
-    for (int g = 0; g < engine.NumGroups(); ++g) {
-      const std::span<const BlockId> table = engine.BlockTable(work.id, g);
-      size_t& length = known[static_cast<size_t>(g)];
-      groups.push_back(List(table.subspan(length)));
-      any = any || table.size() > length;
-      length = table.size();
-    }
-    if (any) blocks_[std::to_string(work.id)] = groups;
+    AddBlocks(work.id, engine);
   }
   common_ = List(engine.CommonPrefixBlocks());
+}
+
+void StepLog::AddBlocks(RequestId id, const Engine& engine) {
+  std::vector<size_t>& known = table_lengths_[id];
+  known.resize(static_cast<size_t>(engine.NumGroups()), 0);
+  Json groups = Json::array();
+  bool any = false;
+  for (int g = 0; g < engine.NumGroups(); ++g) {
+    const std::span<const BlockId> table = engine.BlockTable(id, g);
+    size_t& length = known[static_cast<size_t>(g)];
+    groups.push_back(List(table.subspan(length)));
+    any = any || table.size() > length;
+    length = table.size();
+  }
+  if (any) blocks_[std::to_string(id)] = groups;
 }
 
 void StepLog::OnStep(const StepRecord& record, const Engine& engine) {
@@ -194,6 +200,16 @@ Json StepLog::StepLine(const StepRecord& record, const Engine& engine) const {
   return j;
 }
 
+Json StepLog::CacheStats() const {
+  const int64_t on = options_.cache_stats ? 1 : 0;
+  return {{"queries", on * queries_},
+          {"hits", on * hit_tokens_},
+          {"requests", on * admitted_},
+          {"preempted_queries", on * resumed_queries_},
+          {"preempted_hits", on * resumed_hit_tokens_},
+          {"preempted_requests", on * resumed_}};
+}
+
 void StepLog::Finish(const Engine& engine, int64_t now_ns) {
   int64_t prompt_tokens = 0;
   for (const auto& [id, r] : requests_) {
@@ -231,13 +247,7 @@ void StepLog::Finish(const Engine& engine, int64_t now_ns) {
          {"allocs", end.allocations},
          {"evictions", end.evictions},
          {"evicted_hashes", end.evicted_keys},
-         {"prefix_cache_stats",
-          {{"queries", queries_},
-           {"hits", hit_tokens_},
-           {"requests", admitted_},
-           {"preempted_queries", resumed_queries_},
-           {"preempted_hits", resumed_hit_tokens_},
-           {"preempted_requests", resumed_}}}});
+         {"prefix_cache_stats", CacheStats()}});
 }
 
 }  // namespace kvsim

@@ -29,9 +29,10 @@
 namespace kvsim {
 
 struct StepLogOptions {
-  bool detail = false;     // sched, blocks, ncommon
-  bool check_sums = true;  // crc
-  int64_t every = 1;       // only steps that are multiples of this
+  bool detail = false;      // sched, blocks, ncommon
+  bool check_sums = true;   // crc
+  bool cache_stats = true;  // false: caching is off, its statistics stay 0
+  int64_t every = 1;        // only steps that are multiples of this
 };
 
 class StepLog final : public StepObserver {
@@ -55,9 +56,11 @@ class StepLog final : public StepObserver {
   };
 
   void NoteBlocks(const StepPlan& plan, const Engine& engine);
+  void AddBlocks(RequestId id, const Engine& engine);
   void NoteRequests(const StepRecord& record);
   void NoteTotals(const StepRecord& record);
   Json StepLine(const StepRecord& record, const Engine& engine) const;
+  Json CacheStats() const;
   void AddScheduled(const StepRecord& record, Json* line) const;
 
   const StepLogOptions options_;

@@ -77,7 +77,8 @@ Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
     return Refusal::kGate;
   }
   const int64_t hit_tokens = hits * block_size_;
-  const int64_t slots_end = std::min(hit_tokens + num_new, max_model_len_);
+  const int64_t slots_end =
+      std::min(hit_tokens + num_new + lookahead_, max_model_len_);
   if (BlocksFor(slots_end) - hits + hit_.unheld > room) {
     Remember(*request, num_tokens);
     return Refusal::kBlocks;
