@@ -7,9 +7,8 @@
 //             may index a table. Tokens that are not generated yet have keys
 //             too: what a token *is* depends on its position, not on when it is
 //             computed. Chains of different block sizes share no key by design.
-// Costs:      Prefix is amortised O(new blocks); memory 8 bytes per block
-// asked. Ownership:  the caller owns the chain; a returned span dies with the
-// next call
+// Costs:      Prefix is amortised O(new blocks); memory 8 bytes per block asked.
+// Ownership:  the caller owns the chain; a returned span dies with the next call
 //             that asks for more blocks than any call before.
 // Threads:    one per simulation.
 #ifndef KVSIM_BASE_KEY_CHAIN_H_
