@@ -1,23 +1,28 @@
 // What an engine does to KV memory, as plain data.
 //
 // Model:     an engine's decisions are a stream of PageOps; a PagingBackend
-//            (kernels/) executes or counts it. The ops carry identities and
-//            indices, never bytes of content, so that a backend may stamp what
-//            it writes and verify it on read.
-//            Memory is a number of pools. A pool is an array of equal blocks; a
-//            block holds `block_tokens` rows; a row is what one token stores in
-//            that pool. Slot s is row s % block_tokens of block
-//            s / block_tokens.
+//            (kernels/) executes or counts it. Memory is a number of pools. A
+//            pool is an array of equal blocks; a block holds `block_tokens`
+//            rows; a row is what one token stores in that pool. Slot s is row
+//            s % block_tokens of block s / block_tokens. A pool of recurrent
+//            states holds one state per block instead.
+// Stamps:    ops carry indices, never contents. In place of contents stands a
+//            stamp: 64 bits that name what a row or state is, such as a hash of
+//            all tokens up to it. A backend fills a row with bytes made from
+//            its stamp and checks them on read; whoever shares a prefix shares
+//            its stamps. A backend that only counts ignores stamps, and an op
+//            without any is counted but neither stamped nor checked.
 // Order:     ops of one stream take effect one after another. Inside one op all
 //            reads happen before all writes, so a permutation of blocks is one
 //            MoveBlocks.
 // Units:     tokens, blocks and slots as the names say; block ids are 32-bit.
-// Ownership: ops own their vectors and outlive nothing.
+// Ownership: ops own their vectors.
 
 #ifndef KVSIM_BASE_PAGE_OP_H_
 #define KVSIM_BASE_PAGE_OP_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,32 +31,38 @@ namespace kvsim {
 
 using PoolIndex = int32_t;
 using BlockId = int32_t;
-// The caller's number of a sequence; with a position it identifies a row.
+// The caller's number of a sequence, for messages.
 using SequenceId = int64_t;
+// What a row or a state is. Any value.
+using Stamp = uint64_t;
 
 // A slot that stores nothing: padding of a batch, tokens outside the window.
 inline constexpr int64_t kNoSlot = -1;
 
 // Writes the rows of tokens first_position, first_position + 1, … of a
-// sequence; token i goes to slots[i], or nowhere for kNoSlot.
+// sequence; token i goes to slots[i], or nowhere for kNoSlot. Slots that store
+// are distinct. `stamps` is empty or as long as `slots`.
 struct WriteTokens {
   PoolIndex pool = 0;
   SequenceId sequence = 0;
   int64_t first_position = 0;
   std::vector<int64_t> slots;
+  std::vector<Stamp> stamps;
 
   bool operator==(const WriteTokens&) const = default;
 };
 
 // Reads rows [first_position, end_position) of a sequence through its block
 // table: the row of position p is row p % block_tokens of block
-// block_table[p / block_tokens].
+// block_table[p / block_tokens]. `stamps` is empty or has one entry per row read:
+// what the reader expects to find.
 struct GatherSequence {
   PoolIndex pool = 0;
   SequenceId sequence = 0;
   int64_t first_position = 0;
   int64_t end_position = 0;
   std::vector<BlockId> block_table;
+  std::vector<Stamp> stamps;
 
   bool operator==(const GatherSequence&) const = default;
 };
@@ -88,6 +99,18 @@ struct SwapBlocks {
   bool operator==(const SwapBlocks&) const = default;
 };
 
+// Advances a sequence's recurrent state in place: afterwards it stands after
+// `position` tokens and is what `stamp` names.
+struct UpdateState {
+  PoolIndex pool = 0;
+  SequenceId sequence = 0;
+  int64_t position = 0;
+  BlockId running = 0;
+  std::optional<Stamp> stamp;
+
+  bool operator==(const UpdateState&) const = default;
+};
+
 // Copies a sequence's recurrent state, which stands after `position` tokens,
 // from its running block into a checkpoint block.
 struct SaveState {
@@ -101,13 +124,14 @@ struct SaveState {
 };
 
 // The reverse: `sequence` continues from a checkpoint, which another sequence
-// may have written.
+// may have written. `stamp` is what the reader expects to find.
 struct RestoreState {
   PoolIndex pool = 0;
   SequenceId sequence = 0;
   int64_t position = 0;
   BlockId checkpoint = 0;
   BlockId running = 0;
+  std::optional<Stamp> stamp;
 
   bool operator==(const RestoreState&) const = default;
 };
@@ -123,8 +147,9 @@ struct HashPrefix {
   bool operator==(const HashPrefix&) const = default;
 };
 
-using PageOp = std::variant<WriteTokens, GatherSequence, CopyBlock, MoveBlocks,
-                            SwapBlocks, SaveState, RestoreState, HashPrefix>;
+using PageOp =
+    std::variant<WriteTokens, GatherSequence, CopyBlock, MoveBlocks, SwapBlocks,
+                 UpdateState, SaveState, RestoreState, HashPrefix>;
 
 // The index of an op's type in PageOp, for counters by kind.
 enum class PageOpKind : uint8_t {
@@ -133,6 +158,7 @@ enum class PageOpKind : uint8_t {
   kCopyBlock,
   kMoveBlocks,
   kSwapBlocks,
+  kUpdateState,
   kSaveState,
   kRestoreState,
   kHashPrefix,
@@ -146,8 +172,9 @@ inline PageOpKind KindOf(const PageOp& op) {
 // "write_tokens", "gather_sequence", … as reports name them.
 constexpr const char* PageOpKindName(PageOpKind kind) {
   constexpr const char* kNames[kNumPageOpKinds] = {
-      "write_tokens", "gather_sequence", "copy_block",    "move_blocks",
-      "swap_blocks",  "save_state",      "restore_state", "hash_prefix"};
+      "write_tokens", "gather_sequence", "copy_block",
+      "move_blocks",  "swap_blocks",     "update_state",
+      "save_state",   "restore_state",   "hash_prefix"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -14,6 +14,7 @@ TEST(PageOpTest, KindFollowsTheType) {
   EXPECT_EQ(KindOf(CopyBlock{}), PageOpKind::kCopyBlock);
   EXPECT_EQ(KindOf(MoveBlocks{}), PageOpKind::kMoveBlocks);
   EXPECT_EQ(KindOf(SwapBlocks{}), PageOpKind::kSwapBlocks);
+  EXPECT_EQ(KindOf(UpdateState{}), PageOpKind::kUpdateState);
   EXPECT_EQ(KindOf(SaveState{}), PageOpKind::kSaveState);
   EXPECT_EQ(KindOf(RestoreState{}), PageOpKind::kRestoreState);
   EXPECT_EQ(KindOf(HashPrefix{}), PageOpKind::kHashPrefix);
