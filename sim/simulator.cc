@@ -27,6 +27,8 @@ absl::Status Simulator::Run(TraceReader* trace, const bool* stop) {
     if (!status.ok()) return status;
     if (engine_->HasUnfinished() || InFlight()) {
       Step();
+      status = cost_->status();
+      if (!status.ok()) return status;
     } else if (!upcoming_.empty()) {
       now_ns_ = std::max(now_ns_, upcoming_.top().time_ns);
     } else {
@@ -98,7 +100,7 @@ void Simulator::Queue(const Waiting& next) {
   params.keys = &*live->keys;
   const bool queued = engine_->Add(params) == Engine::Admission::kQueued;
   for (StepObserver* o : observers_) {
-    o->OnArrival({id, now_ns_, &row, live->max_tokens, queued});
+    o->OnArrival({id, next.time_ns, now_ns_, &row, live->max_tokens, queued});
   }
   if (queued) {
     arrived_.push_back(id);

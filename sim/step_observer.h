@@ -37,7 +37,8 @@ struct StepRecord {
 // A row of the trace reaching the engine.
 struct ArrivalRecord {
   RequestId id = 0;
-  int64_t time_ns = 0;  // when the driver queued it
+  int64_t due_ns = 0;   // when it came: waiting starts here
+  int64_t time_ns = 0;  // when the driver queued it: the start of a step
   const TraceRequest* row = nullptr;
   int64_t max_tokens = 0;  // outputs it will give: min of the row's output
                            // and what the model's length leaves, at least 1
