@@ -153,6 +153,7 @@ struct LayerSpec {
 // What the checkpoint says about quantized weights and cache.
 struct QuantizationSpec {
   std::string method;                 // quant_method as written; "" if none
+  bool weights_known = true;          // false: a method this reader lacks
   DType weight_dtype = DType::kBf16;  // of attention and dense FFN weights
   DType expert_dtype = DType::kBf16;  // of routed experts
   // KV dtype the checkpoint was calibrated for; engines' "auto" follows it.

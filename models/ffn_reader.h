@@ -1,0 +1,22 @@
+// Reading the feed-forward part of each layer: dense, or experts.
+#ifndef KVSIM_MODELS_FFN_READER_H_
+#define KVSIM_MODELS_FFN_READER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "models/config_fields.h"
+#include "models/dialects.h"
+#include "models/model_spec.h"
+
+namespace kvsim {
+
+// One entry per layer, then one per MTP layer (which has experts whenever the
+// model has). Only the parameter count depends on it. Errors go to
+// fields.status().
+std::vector<FfnSpec> ReadFfn(const Dialect& dialect, int64_t layers,
+                             int64_t mtp_layers, ConfigFields& fields);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_MODELS_FFN_READER_H_

@@ -1,0 +1,277 @@
+#include "models/model_config.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "models/attention_reader.h"
+#include "models/config_fields.h"
+#include "models/dialects.h"
+#include "models/ffn_reader.h"
+#include "models/layer_patterns.h"
+#include "models/quantization_reader.h"
+
+namespace kvsim {
+namespace {
+
+using nlohmann::json;
+
+// Where a multimodal config keeps the language model's fields.
+constexpr const char* kTextConfigs[] = {"text_config", "llm_config",
+                                        "language_config"};
+
+const char* TextConfigName(const json& document) {
+  for (const char* name : kTextConfigs) {
+    const auto field = document.find(name);
+    if (field != document.end() && field->is_object()) return name;
+  }
+  return nullptr;
+}
+
+// A key goes where the config has it; a new one to the language model.
+void Override(const json& patch, json& document) {
+  const char* text = TextConfigName(document);
+  for (const auto& [key, value] : patch.items()) {
+    const bool outer = text == nullptr || document.contains(key);
+    json& target = outer ? document : document[text];
+    json one = json::object();
+    one[key] = value;
+    target.merge_patch(one);
+  }
+}
+
+// The document's two levels, inner first. For a flat config they are the same.
+struct Levels {
+  ConfigFields inner;
+  ConfigFields outer;
+};
+
+std::vector<std::string> NamesOfFamily(Levels& levels) {
+  std::vector<std::string> names;
+  for (ConfigFields* level : {&levels.inner, &levels.outer}) {
+    names.push_back(level->StringOr({"model_type"}, ""));
+  }
+  for (ConfigFields* level : {&levels.inner, &levels.outer}) {
+    for (std::string& name : level->Strings({"architectures"})) {
+      names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+// Reads the parts of a config in order; each step leaves its first error in
+// the shared status.
+class ConfigReader {
+ public:
+  ConfigReader(const Dialect& dialect, Levels& levels)
+      : dialect_(dialect), fields_(levels.inner), outer_(levels.outer) {}
+
+  ModelSpec Read(ConfigFields* quantization_record) {
+    ModelSpec spec;
+    ReadIdentity(spec);
+    ReadSizes(spec);
+    if (fields_.status().ok()) ReadLayers(spec);
+    if (fields_.status().ok()) ReadQuantizationInto(quantization_record, spec);
+    return spec;
+  }
+
+ private:
+  void ReadIdentity(ModelSpec& spec) {
+    spec.model_type = std::string(dialect_.model_type);
+    spec.architecture = std::string(dialect_.architecture);
+    ConfigFields& level =
+        fields_.Has({"dtype", "torch_dtype"}) ? fields_ : outer_;
+    const std::string dtype = level.StringOr({"dtype", "torch_dtype"}, "");
+    if (dtype.empty()) {
+      spec.dtype = dialect_.Has(kFp32ByDefault) ? DType::kFp32 : DType::kBf16;
+    } else if (const std::optional<DType> known = ParseDType(dtype)) {
+      spec.dtype = *known;
+    } else {
+      level.Fail(level.Has({"dtype"}) ? "dtype" : "torch_dtype",
+                 "bfloat16, float16 or float32");
+    }
+    spec.tie_word_embeddings = fields_.BoolOr(
+        {"tie_word_embeddings"},
+        outer_.BoolOr({"tie_word_embeddings"}, dialect_.Has(kTiedByDefault)));
+  }
+
+  void ReadSizes(ModelSpec& spec) {
+    spec.hidden_size =
+        fields_.RequiredCount({"hidden_size", "d_model", "n_embd"});
+    spec.vocab_size = fields_.CountOr({"vocab_size"}, 0);
+    spec.max_position_embeddings =
+        fields_.CountOr({"max_target_positions", "max_position_embeddings",
+                         "max_seq_len", "n_positions"},
+                        0);
+    layers_ = fields_.RequiredCount(
+        {"decoder_layers", "num_hidden_layers", "n_layer", "num_layers"});
+    mtp_layers_ = fields_.CountOr(
+        {"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0);
+    if (layers_ > kMaxLayers) {
+      fields_.Fail("num_hidden_layers", absl::StrCat("1 to ", kMaxLayers));
+    }
+    if (mtp_layers_ > kMaxLayers) {
+      fields_.Fail("num_nextn_predict_layers",
+                   absl::StrCat("0 to ", kMaxLayers));
+    }
+    if (dialect_.Has(kCrossAttention)) {
+      spec.max_encoder_tokens = fields_.RequiredCount({"max_source_positions"});
+    }
+    if (dialect_.family == AttentionFamily::kCompressed) {
+      spec.article.index_key_dtype = DType::kFp4;
+    }
+  }
+
+  void ReadLayers(ModelSpec& spec) {
+    const std::vector<LayerMix> mix =
+        ReadLayerMix(dialect_, layers_, mtp_layers_, fields_);
+    const std::vector<FfnSpec> ffn =
+        ReadFfn(dialect_, layers_, mtp_layers_, fields_);
+    AttentionReader attention(dialect_, layers_, mtp_layers_, spec.hidden_size,
+                              fields_);
+    for (int64_t i = 0; i < layers_ && fields_.status().ok(); ++i) {
+      spec.layers.push_back(ReadLayer(mix[i], i, ffn[i], attention));
+    }
+    for (int64_t i = 0; i < mtp_layers_ && fields_.status().ok(); ++i) {
+      spec.mtp_layers.push_back(
+          ReadLayer(LayerMix::kFull, layers_ + i, ffn[layers_ + i], attention));
+    }
+    ShareKv(spec);
+  }
+
+  LayerSpec ReadLayer(LayerMix mix, int64_t index, const FfnSpec& ffn,
+                      AttentionReader& attention) {
+    LayerSpec layer;
+    layer.ffn = ffn;
+    layer.norms = dialect_.Has(kFourNorms) ? 4 : 2;
+    if (mix == LayerMix::kLinear && dialect_.linear) {
+      layer.recurrent = attention.ReadRecurrent();
+    } else {
+      layer.attention.push_back(attention.Read(mix, index));
+    }
+    if (dialect_.Has(kCrossAttention)) layer.cross = attention.ReadCross();
+    return layer;
+  }
+
+  // Gemma 3n and 4: the last layers read the KV of the last layer of their
+  // kind that has its own.
+  void ShareKv(ModelSpec& spec) {
+    const int64_t shared = fields_.CountOr({"num_kv_shared_layers"}, 0);
+    if (shared >= layers_ && shared > 0) {
+      return fields_.Fail("num_kv_shared_layers",
+                          absl::StrCat("fewer than the ", layers_, " layers"));
+    }
+    const int64_t first = layers_ - shared;
+    for (int64_t i = first; i < layers_ && fields_.status().ok(); ++i) {
+      for (AttentionSpec& attention : spec.layers[i].attention) {
+        int64_t target = first - 1;
+        while (target >= 0 &&
+               (spec.layers[target].attention.empty() ||
+                spec.layers[target].attention[0].kind != attention.kind)) {
+          --target;
+        }
+        if (target < 0) {
+          return fields_.Fail(
+              "num_kv_shared_layers",
+              absl::StrCat("a count that leaves an unshared layer of the kind "
+                           "of layer ",
+                           i));
+        }
+        attention.kv_sharing_target = static_cast<int32_t>(target);
+      }
+    }
+  }
+
+  void ReadQuantizationInto(ConfigFields* record, ModelSpec& spec) {
+    bool has_experts = false;
+    for (const LayerSpec& layer : spec.layers) {
+      has_experts |= layer.ffn.kind == FfnKind::kMoe;
+    }
+    spec.quantization =
+        ReadQuantization(record, fields_, spec.dtype, has_experts);
+  }
+
+  const Dialect& dialect_;
+  ConfigFields& fields_;
+  ConfigFields& outer_;
+  int64_t layers_ = 0;
+  int64_t mtp_layers_ = 0;
+};
+
+absl::Status UnknownFamily(absl::string_view name,
+                           const std::vector<std::string>& found) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": field model_type is \"", found[0],
+                   "\", which no dialect describes; accepted: ",
+                   absl::StrJoin(SupportedModelTypes(), ", "),
+                   ", or one of their classes in architectures"));
+}
+
+// The record inside the config (either level), or the file beside it.
+std::optional<ConfigFields> FindQuantization(
+    Levels& levels, std::optional<ConfigFields>& beside) {
+  for (ConfigFields* level : {&levels.inner, &levels.outer}) {
+    std::optional<ConfigFields> record = level->Object("quantization_config");
+    if (record) return record;
+  }
+  if (beside) return beside->Object("quantization");
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::StatusOr<ModelSpec> ReadModelConfig(
+    absl::string_view json_text, absl::string_view name,
+    absl::string_view overrides, absl::string_view quantization_record) {
+  absl::StatusOr<json> document = ParseJsonObject(json_text, name);
+  if (!document.ok()) return document.status();
+  if (!overrides.empty()) {
+    absl::StatusOr<json> patch = ParseJsonObject(overrides, "--hf-overrides");
+    if (!patch.ok()) return patch.status();
+    Override(*patch, *document);
+  }
+  absl::StatusOr<json> record = json::object();
+  if (!quantization_record.empty()) {
+    record = ParseJsonObject(quantization_record,
+                             absl::StrCat(name, ": hf_quant_config.json"));
+    if (!record.ok()) return record.status();
+  }
+
+  absl::Status status;
+  const std::string file(name);
+  const ConfigFields outer(*document, file, "", status);
+  const char* text = TextConfigName(*document);
+  Levels levels = {text == nullptr
+                       ? outer
+                       : ConfigFields((*document)[text], file,
+                                      absl::StrCat(text, "."), status),
+                   outer};
+  std::optional<ConfigFields> beside;
+  if (!record->empty()) {
+    beside = ConfigFields(*record, file, "hf_quant_config.json: ", status);
+  }
+
+  const std::vector<std::string> names = NamesOfFamily(levels);
+  if (!status.ok()) return status;
+  const Dialect* dialect = FindDialect(names);
+  if (dialect == nullptr) return UnknownFamily(name, names);
+  std::optional<ConfigFields> quantization = FindQuantization(levels, beside);
+  ModelSpec spec = ConfigReader(*dialect, levels)
+                       .Read(quantization ? &*quantization : nullptr);
+  spec.name = file;
+  if (!status.ok()) return status;
+  status = ValidateModelSpec(spec);
+  if (!status.ok()) return status;
+  return spec;
+}
+
+std::vector<std::string> SupportedModelTypes() {
+  std::vector<std::string> types;
+  for (const Dialect& dialect : AllDialects()) {
+    types.emplace_back(dialect.model_type);
+  }
+  return types;
+}
+
+}  // namespace kvsim
