@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tools/command.h"
 
 namespace kvsim {
@@ -23,6 +25,20 @@ void SplitAtDashes(const std::vector<std::string>& arguments,
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   ours.assign(arguments.begin(), dashes);
   if (dashes != arguments.end()) serve.assign(dashes + 1, arguments.end());
+}
+
+// A sentence about a first word that is no command, which CLI11 would report as
+// a missing subcommand; empty when the first word is fine or a flag.
+std::string UnknownCommand(const CLI::App& app,
+                           const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].rfind('-', 0) == 0) return "";
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == arguments[0]) return "";
+    names.push_back(command->get_name());
+  }
+  return absl::StrCat("kvsim: no command \"", arguments[0], "\"; commands are ",
+                      absl::StrJoin(names, ", "));
 }
 
 // Help and version are results; every other outcome of parsing is wrong usage.
@@ -53,6 +69,11 @@ int RunKvsim(const std::vector<std::string>& arguments, std::ostream& out,
   app.require_subcommand(1);
   for (AddCommandFn add : kCommands) {
     if (add != nullptr) add(app, context);
+  }
+  const std::string unknown = UnknownCommand(app, ours);
+  if (!unknown.empty()) {
+    err << unknown << "\n";
+    return kExitWrongUsage;
   }
   // CLI11 takes arguments last first.
   std::reverse(ours.begin(), ours.end());

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 struct Outcome {
   int code;
@@ -35,11 +36,18 @@ TEST(KvsimTest, VersionIsAResult) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
-TEST(KvsimTest, UnknownFlagIsWrongUsageAndNamesIt) {
+TEST(KvsimTest, UnknownFlagIsWrongUsage) {
   const Outcome outcome = Kvsim({"--no-such-flag"});
   EXPECT_EQ(outcome.code, kExitWrongUsage);
   EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_THAT(outcome.err, HasSubstr("subcommand is required"));
+  EXPECT_THAT(outcome.err, Not(IsEmpty()));
+}
+
+TEST(KvsimTest, UnknownCommandIsWrongUsageAndNamed) {
+  const Outcome outcome = Kvsim({"relay", "--trace", "x"});
+  EXPECT_EQ(outcome.code, kExitWrongUsage);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("no command \"relay\""));
 }
 
 TEST(KvsimTest, NoCommandIsWrongUsage) {
