@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "allocator/block_id.h"
-#include "base/key_chain.h"
 
 namespace kvsim {
 
