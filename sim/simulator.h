@@ -13,8 +13,8 @@
 //             engine never sees an output before it happens.
 // Units:      int64 nanoseconds of model time.
 // Ownership:  keeps pointers to engine, cost model and observers.
-// Errors:     what the reader and the cost model report; a step that can never end is a check
-//             failure.
+// Errors:     what the reader and the cost model report; a step that can never
+//             end is a check failure.
 // Determinism: equal inputs give equal calls to every observer.
 // Source:     EngineCore.step and step_with_batch_queue (vLLM, 2026-08-17).
 #ifndef KVSIM_SIM_SIMULATOR_H_

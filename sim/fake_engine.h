@@ -1,0 +1,39 @@
+// An engine that only says what a test told it to say.
+#ifndef KVSIM_SIM_FAKE_ENGINE_H_
+#define KVSIM_SIM_FAKE_ENGINE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engines/engine.h"
+
+namespace kvsim {
+
+class FakeEngine final : public Engine {
+ public:
+  EngineCounts counts;
+  LedgerSnapshot ledger;
+
+  Admission Add(const RequestParams&) override { return Admission::kQueued; }
+  bool HasUnfinished() const override { return false; }
+  void Schedule(StepPlan* plan) override { plan->Clear(); }
+  void Complete(const StepPlan&, std::span<const int32_t>,
+                std::vector<RequestId>*) override {}
+  RequestId AbortHead() override { return 0; }
+  EngineCounts Counts() const override { return counts; }
+  LedgerSnapshot Ledger() const override { return ledger; }
+  int64_t NumOutputs(RequestId) const override { return 0; }
+  int NumGroups() const override { return 1; }
+  std::span<const BlockId> BlockTable(RequestId, int) const override {
+    return {};
+  }
+  std::vector<int64_t> CommonPrefixBlocks() const override { return {0}; }
+  AllocatorState Inspect() const override { return {}; }
+  std::string CheckInvariants() const override { return ""; }
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_SIM_FAKE_ENGINE_H_
