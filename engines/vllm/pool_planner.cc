@@ -36,7 +36,8 @@ std::vector<StageRange> StageRanges(const PoolInput& input) {
 
 absl::Status Validate(const PoolInput& input) {
   KVSIM_CHECK(!input.stage_layers.empty());
-  KVSIM_CHECK_EQ(input.stage_layers.size(), input.kv_memory.size());
+  KVSIM_CHECK(input.stage_layers.size() == input.kv_memory.size() ||
+              (input.kv_memory.empty() && input.num_blocks_override));
   if (input.max_model_len < Tokens(1) ||
       input.max_model_len > kMaxPlannedTokens) {
     return absl::InvalidArgumentError(
@@ -117,6 +118,19 @@ CacheGroup DescribeGroup(const Grouping& grouping, const LayerGroup& group,
   return described;
 }
 
+Bytes Saturated(absl::int128 bytes) {
+  if (bytes > absl::int128(Bytes::Max().value())) return Bytes::Max();
+  return Bytes(static_cast<int64_t>(bytes));
+}
+
+Bytes StageMemory(const PoolInput& input, size_t stage, Bytes bytes_per_block) {
+  if (!input.kv_memory.empty()) {
+    return std::max(input.kv_memory[stage], Bytes(0));
+  }
+  return Saturated(absl::int128(input.num_blocks_override->value()) *
+                   bytes_per_block.value());
+}
+
 // Every stage's own division, then the smallest for all.
 void SizePools(const PoolInput& input, const Grouping& grouping,
                const std::vector<StageRange>& stages, PoolPlan& plan) {
@@ -125,9 +139,9 @@ void SizePools(const PoolInput& input, const Grouping& grouping,
     RankPool rank;
     rank.stage = static_cast<int64_t>(i);
     rank.num_layers = input.stage_layers[i];
-    rank.kv_memory = std::max(input.kv_memory[i], Bytes(0));
     rank.bytes_per_block =
         BytesPerBlock(grouping, stages[i].first, stages[i].end);
+    rank.kv_memory = StageMemory(input, i, rank.bytes_per_block);
     // A stage of layers without any cache binds nothing.
     rank.own_blocks = rank.bytes_per_block == Bytes(0)
                           ? Blocks::Max()
@@ -192,11 +206,6 @@ Tokens LargestLength(const PoolPlan& plan, Bytes gate_block, Bytes available,
     (ok ? fits : beyond) = middle;
   }
   return Tokens(fits);
-}
-
-Bytes Saturated(absl::int128 bytes) {
-  if (bytes > absl::int128(Bytes::Max().value())) return Bytes::Max();
-  return Bytes(static_cast<int64_t>(bytes));
 }
 
 // One request of the maximum length must fit into the smallest stage, charged

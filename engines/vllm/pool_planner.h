@@ -33,7 +33,8 @@ inline constexpr Tokens kMaxPlannedTokens = Tokens(int64_t{1} << 40);
 struct PoolInput {
   std::vector<LayerKvSpec> caches;    // whole model in layer order, drafts last
   std::vector<int64_t> stage_layers;  // model layers of each pipeline stage
-  std::vector<Bytes> kv_memory;       // one rank of each stage
+  // One rank of each stage; empty: exactly what num_blocks_override takes.
+  std::vector<Bytes> kv_memory;
   std::optional<Blocks> num_blocks_override;
   Tokens max_model_len;
   Tokens max_num_batched_tokens{8192};

@@ -1,0 +1,290 @@
+#include "engines/vllm/model_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/text.h"
+#include "engines/vllm/pool_planner.h"
+#include "engines/vllm/spec_builder.h"
+#include "models/layout_builder.h"
+
+namespace kvsim::vllm {
+namespace {
+
+bool AnyAttention(const ModelSpec& model,
+                  bool (*matches)(const AttentionSpec& attention)) {
+  return std::any_of(model.layers.begin(), model.layers.end(),
+                     [&](const LayerSpec& layer) {
+                       return std::any_of(layer.attention.begin(),
+                                          layer.attention.end(), matches);
+                     });
+}
+
+bool IsSparseMla(const AttentionSpec& attention) {
+  return attention.kind == AttentionKind::kMla &&
+         attention.indexer.kind != IndexerKind::kNone;
+}
+
+bool IsChunked(const AttentionSpec& attention) {
+  return attention.kind == AttentionKind::kChunkedLocal;
+}
+
+// Sparse MLA backends store fp8 rows in their own format, except FlashInfer on
+// data-centre Blackwell.
+KvCacheDtype ResolveCacheDtype(const CapacityQuestion& question, int sm,
+                               std::vector<std::string>& notes) {
+  const KvCacheDtype asked = question.kv_cache_dtype;
+  if (asked != KvCacheDtype::kFp8 ||
+      !AnyAttention(*question.model, IsSparseMla)) {
+    return asked;
+  }
+  if (sm == 100 || sm == 103) return KvCacheDtype::kFp8;
+  if (sm == 0) {
+    notes.push_back(
+        "fp8 rows of sparse MLA are taken as fp8_ds_mla (FlashMLA, Hopper); on "
+        "data-centre Blackwell FlashInfer keeps plain fp8 rows: name the GPU "
+        "with --gpu");
+  }
+  return KvCacheDtype::kFp8DsMla;
+}
+
+absl::Status ResolveMemory(const CapacityQuestion& question,
+                           Resolved& resolved) {
+  if (question.gpu.has_value()) resolved.sm = question.gpu->sm;
+  if (question.gpu_memory.has_value()) {
+    resolved.gpu_total = *question.gpu_memory;
+  } else if (question.gpu.has_value()) {
+    resolved.gpu_total = question.gpu->engine_total;
+  }
+  const bool cache_given =
+      question.kv_memory.has_value() || question.num_gpu_blocks.has_value();
+  if (cache_given && question.kv_memory.has_value() &&
+      *question.kv_memory < Bytes(0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--kv-memory ", question.kv_memory->value(), ": must not be negative"));
+  }
+  if (!cache_given && !question.gpu.has_value() &&
+      !question.gpu_memory.has_value()) {
+    return absl::InvalidArgumentError(
+        "no memory is given: name a card with --gpu, its size with "
+        "--gpu-memory, or the cache's with --kv-memory or --num-gpu-blocks");
+  }
+  resolved.utilization = question.gpu_memory_utilization.value_or(
+      resolved.switches.default_utilization);
+  return absl::OkStatus();
+}
+
+absl::Status ResolveLength(const CapacityQuestion& question,
+                           Resolved& resolved) {
+  const ModelSpec& model = *question.model;
+  Tokens length(model.max_position_embeddings);
+  for (Tokens context : question.contexts) length = std::max(length, context);
+  if (model.max_position_embeddings > 0) {
+    length = Tokens(model.max_position_embeddings);
+  }
+  resolved.max_model_len = question.max_model_len.value_or(length);
+  if (resolved.max_model_len == Tokens(0) &&
+      !question.max_model_len.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(model.name,
+                     ": the config names no maximum length; --max-model-len "
+                     "must give it"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveBatch(const CapacityQuestion& question,
+                          Resolved& resolved) {
+  const BatchDefaults defaults = DefaultBatch(resolved.gpu_total, resolved.sm);
+  resolved.max_num_batched_tokens =
+      question.max_num_batched_tokens.value_or(defaults.max_num_batched_tokens);
+  resolved.max_num_seqs = question.max_num_seqs.value_or(defaults.max_num_seqs);
+  if (resolved.max_num_seqs < 1 || resolved.max_num_seqs > (1 << 24)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--max-num-seqs ", resolved.max_num_seqs,
+                     ": must be from 1 to ", 1 << 24));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveLayout(const CapacityQuestion& question,
+                           Resolved& resolved) {
+  LayoutOptions options;
+  options.kv_cache_dtype = resolved.kv_cache_dtype;
+  options.index_key_heads = question.index_key_heads;
+  options.state_dtype = question.state_dtype;
+  options.speculative_tokens = question.speculative_tokens;
+  options.mtp_layers = question.speculative_tokens > 0;
+  absl::StatusOr<CacheLayout> layout =
+      BuildCacheLayout(*question.model, options);
+  if (!layout.ok()) return layout.status();
+  resolved.layout = *std::move(layout);
+  if (options.mtp_layers && question.model->mtp_layers.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--num-speculative-tokens ", question.speculative_tokens, ": ",
+        question.model->name, " has no multi-token-prediction layers"));
+  }
+  return absl::OkStatus();
+}
+
+// Query heads are never replicated.
+absl::Status CheckQueryHeads(const ModelSpec& model, int64_t ranks) {
+  for (const LayerSpec& layer : model.layers) {
+    for (const AttentionSpec& attention : layer.attention) {
+      absl::Status status =
+          SplitHeads(attention.query_heads, ranks, "attention heads").status();
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Grouped heads can be sharded over tokens only where they are replicated.
+absl::Status CheckContextRanks(const ModelSpec& model,
+                               const ParallelPlan& parallel) {
+  if (parallel.decode_context == 1) return absl::OkStatus();
+  for (const LayerSpec& layer : model.layers) {
+    for (const AttentionSpec& attention : layer.attention) {
+      if (attention.kind == AttentionKind::kMla) continue;
+      const int64_t copies = parallel.tensor / attention.kv_heads;
+      if (copies >= parallel.decode_context) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--decode-context-parallel-size ", parallel.decode_context, ": ",
+          attention.kv_heads, " KV heads on ", parallel.tensor,
+          " tensor ranks leave ", std::max<int64_t>(copies, 1),
+          " copies to share a sequence"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+BudgetInput BudgetInputOf(const CapacityQuestion& question,
+                          const Resolved& resolved,
+                          const ParallelPlan& parallel) {
+  BudgetInput input;
+  input.gpu_total = resolved.gpu_total;
+  input.sm = resolved.sm;
+  input.utilization = resolved.utilization;
+  input.parallel = parallel;
+  input.weight_bytes = question.weight_bytes;
+  input.non_kv_memory = question.non_kv_memory;
+  input.max_num_batched_tokens = resolved.max_num_batched_tokens;
+  input.max_num_seqs = resolved.max_num_seqs;
+  input.mtp_layers = question.speculative_tokens > 0;
+  input.switches = resolved.switches;
+  return input;
+}
+
+// Memory of every stage: given, or what the budget leaves.
+absl::Status FillMemory(const CapacityQuestion& question,
+                        const Resolved& resolved, const ParallelPlan& parallel,
+                        Bytes kv_shift, PoolInput& input,
+                        std::vector<MemoryBudget>& budgets) {
+  input.num_blocks_override = question.num_gpu_blocks;
+  if (question.kv_memory.has_value()) {
+    input.kv_memory.assign(input.stage_layers.size(), *question.kv_memory);
+    return absl::OkStatus();
+  }
+  if (resolved.gpu_total == Bytes(0) && question.num_gpu_blocks.has_value()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<MemoryBudget>> stages = BudgetStages(
+      *question.model, BudgetInputOf(question, resolved, parallel));
+  if (!stages.ok()) return stages.status();
+  budgets = *std::move(stages);
+  for (const MemoryBudget& budget : budgets) {
+    input.kv_memory.push_back(budget.kv + kv_shift);
+  }
+  return absl::OkStatus();
+}
+
+// Weights beyond the share of memory that the engine may use: it never gets as
+// far as planning a pool.
+void RefuseTooLargeWeights(const MemoryBudget& budget, PoolPlan& pool) {
+  if (budget.weights <= budget.requested) return;
+  StartRefusal refusal;
+  refusal.needed = budget.weights;
+  refusal.available = budget.requested;
+  refusal.message = absl::StrCat("the weights take ", FormatGiB(budget.weights),
+                                 " on every rank of stage ", budget.stage, ", ",
+                                 FormatGiB(budget.weights - budget.requested),
+                                 " more than the ", FormatGiB(budget.requested),
+                                 " that --gpu-memory-utilization leaves of ",
+                                 FormatGiB(budget.gpu_total));
+  pool.refused = std::move(refusal);
+}
+
+}  // namespace
+
+absl::StatusOr<Resolved> ResolveFlags(const CapacityQuestion& question) {
+  absl::StatusOr<VersionedSwitches> versioned =
+      SwitchesFor(question.engine_version);
+  if (!versioned.ok()) return versioned.status();
+  Resolved resolved;
+  resolved.switches = versioned->switches;
+  resolved.version = versioned->version;
+  resolved.notes = versioned->notes;
+  absl::Status status = ResolveMemory(question, resolved);
+  if (status.ok()) status = ResolveLength(question, resolved);
+  if (status.ok()) status = ResolveBatch(question, resolved);
+  if (!status.ok()) return status;
+  resolved.kv_cache_dtype =
+      ResolveCacheDtype(question, resolved.sm, resolved.notes);
+  const bool chunked = AnyAttention(*question.model, IsChunked);
+  resolved.hybrid_manager = question.hybrid_manager.value_or(!chunked);
+  if (chunked && !question.hybrid_manager.has_value()) {
+    resolved.notes.push_back(
+        "chunked local attention: the engine turns its hybrid manager off, so "
+        "every layer is stored as full history");
+  }
+  if (status = ResolveLayout(question, resolved); !status.ok()) return status;
+  return resolved;
+}
+
+absl::StatusOr<PlannedModel> PlanModel(const CapacityQuestion& question,
+                                       const Resolved& resolved,
+                                       const ParallelPlan& parallel,
+                                       Bytes kv_shift) {
+  const ModelSpec& model = *question.model;
+  absl::Status status = ValidateSizes(parallel);
+  if (status.ok()) status = CheckQueryHeads(model, parallel.tensor);
+  if (status.ok()) status = CheckContextRanks(model, parallel);
+  if (!status.ok()) return status;
+  absl::StatusOr<std::vector<int64_t>> stages =
+      StageSizes(static_cast<int64_t>(model.layers.size()), parallel.pipeline);
+  if (!stages.ok()) return stages.status();
+  absl::StatusOr<std::vector<LayerKvSpec>> caches =
+      BuildKvSpecs(model, resolved.layout,
+                   {.tensor = parallel.tensor,
+                    .block_size = question.block_size,
+                    .sm = resolved.sm});
+  if (!caches.ok()) return caches.status();
+
+  PlannedModel planned;
+  PoolInput input;
+  input.caches = *std::move(caches);
+  input.stage_layers = *std::move(stages);
+  input.max_model_len = resolved.max_model_len;
+  input.max_num_batched_tokens = Tokens(resolved.max_num_batched_tokens);
+  input.async_scheduling = question.async_scheduling;
+  input.hybrid_manager = resolved.hybrid_manager;
+  input.demand = {.decode_context = parallel.decode_context,
+                  .state_mode = question.prefix_caching ? StateMode::kAlign
+                                                        : StateMode::kNone,
+                  .speculative_tokens = question.speculative_tokens};
+  input.switches = resolved.switches;
+  status = FillMemory(question, resolved, parallel, kv_shift, input,
+                      planned.budgets);
+  if (!status.ok()) return status;
+  absl::StatusOr<PoolPlan> pool = PlanPool(input);
+  if (!pool.ok()) return pool.status();
+  planned.pool = *std::move(pool);
+  for (const MemoryBudget& budget : planned.budgets) {
+    RefuseTooLargeWeights(budget, planned.pool);
+  }
+  return planned;
+}
+
+}  // namespace kvsim::vllm
