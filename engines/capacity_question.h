@@ -38,6 +38,7 @@ struct CapacityQuestion {
 
   KvCacheDtype kv_cache_dtype = KvCacheDtype::kAuto;
   std::optional<int64_t> index_key_heads;
+  std::optional<DType> index_key_dtype;
   std::optional<DType> state_dtype;
   std::optional<Tokens> block_size;
   std::optional<Tokens> max_model_len;

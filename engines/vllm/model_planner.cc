@@ -114,6 +114,7 @@ absl::Status ResolveLayout(const CapacityQuestion& question,
   LayoutOptions options;
   options.kv_cache_dtype = resolved.kv_cache_dtype;
   options.index_key_heads = question.index_key_heads;
+  options.index_key_dtype = question.index_key_dtype;
   options.state_dtype = question.state_dtype;
   options.speculative_tokens = question.speculative_tokens;
   options.mtp_layers = question.speculative_tokens > 0;
