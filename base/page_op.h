@@ -27,10 +27,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/block_id.h"
+
 namespace kvsim {
 
 using PoolIndex = int32_t;
-using BlockId = int32_t;
 // The caller's number of a sequence, for messages.
 using SequenceId = int64_t;
 // What a row or a state is. Any value.

@@ -91,9 +91,9 @@ TEST(PageOpCheckTest, StampsComeForAllRowsOrNone) {
 TEST(PageOpCheckTest, GatherReadsOnlyTheTableEntriesOfItsRange) {
   // Positions 8 to 16 live in entries 1 and 2; entry 0 is gone.
   ExpectOk(GatherSequence{
-      .first_position = 8, .end_position = 17, .block_table = {-1, 3, 0}});
-  ExpectRefused(GatherSequence{.end_position = 17, .block_table = {-1, 3, 0}},
-                kOutside, "block is -1");
+      .first_position = 8, .end_position = 17, .block_table = {99, 3, 0}});
+  ExpectRefused(GatherSequence{.end_position = 17, .block_table = {99, 3, 0}},
+                kOutside, "block is 99");
   ExpectRefused(GatherSequence{.end_position = 17, .block_table = {1, 3}},
                 kOutside, "block table entry is 2");
   ExpectRefused(GatherSequence{.first_position = 2, .end_position = 1},
@@ -104,7 +104,7 @@ TEST(PageOpCheckTest, GatherReadsOnlyTheTableEntriesOfItsRange) {
 TEST(PageOpCheckTest, CopyStaysInTheBlock) {
   ExpectOk(CopyBlock{.source = 3, .target = 0, .rows = 8});
   ExpectRefused(CopyBlock{.source = 4}, kOutside, "source is 4");
-  ExpectRefused(CopyBlock{.target = -1}, kOutside, "target is -1");
+  ExpectRefused(CopyBlock{.target = 99}, kOutside, "target is 99");
   ExpectRefused(CopyBlock{.rows = 9}, kOutside, "rows is 9");
 }
 
