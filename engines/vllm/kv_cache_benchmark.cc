@@ -1,0 +1,193 @@
+// One-million-token requests at block 16 on a pool of 200,000 cached blocks.
+//
+// LongPrompt: all allocator calls of one request in chunks of 8,192 tokens:
+// cold (every block is taken from another prompt's cache), as a full hit, and
+// giving the blocks back. BlockedHead: a whole engine step while a request of
+// one million tokens cannot be admitted and nothing it depends on changes.
+// The counter `per_block_ns` divides by the 65,536 blocks; `result` is a hash
+// of the block tables and queues that came out.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "base/check.h"
+#include "base/key_chain.h"
+#include "base/random.h"
+#include "engines/vllm/engine.h"
+#include "engines/vllm/kv_cache_manager.h"
+
+namespace kvsim::vllm {
+namespace {
+
+constexpr int64_t kBlock = 16;
+constexpr int64_t kPool = 200'000;
+constexpr int64_t kPrompt = 1 << 20;
+constexpr int64_t kChunk = 8192;
+
+// Keys of a prompt nobody shares: a counter through a mixer.
+class PrivateKeys final : public KeyChain {
+ public:
+  explicit PrivateKeys(uint64_t prompt, int64_t blocks) {
+    uint64_t x = prompt * 0x9E3779B97F4A7C15u;
+    for (int64_t i = 0; i < blocks; ++i) {
+      x += 0x9E3779B97F4A7C15u;
+      uint64_t z = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+      keys_.push_back((z ^ (z >> 27)) * 0x94D049BB133111EBu);
+    }
+  }
+  std::span<const uint64_t> Prefix(int64_t num_blocks) override {
+    return std::span(keys_).first(static_cast<size_t>(num_blocks));
+  }
+
+ private:
+  std::vector<uint64_t> keys_;
+};
+
+Settings LongSettings() {
+  Settings settings;
+  settings.num_gpu_blocks = kPool;
+  settings.block_size = kBlock;
+  settings.max_model_len = 2 * kPrompt;
+  settings.max_num_batched_tokens = kChunk;
+  return settings;
+}
+
+uint64_t Mixed(uint64_t hash, uint64_t value) {
+  return (hash ^ value) * 0x100000001B3u;
+}
+
+void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
+  int64_t at = static_cast<int64_t>(
+                   cache->FindHit(*request, tokens).blocks.size()) *
+               kBlock;
+  int64_t n = std::min(kChunk, tokens - at);
+  KVSIM_CHECK(cache->Admit(request, tokens, n, 0) == Refusal::kNone);
+  for (at += n; at < tokens; at += n) {
+    n = std::min(kChunk, tokens - at);
+    KVSIM_CHECK(cache->Extend(request, tokens, at, n) == Refusal::kNone);
+  }
+}
+
+// Fills the pool with cached blocks of short prompts, released in random order,
+// so that the free queue jumps about in memory.
+void Churn(KvCacheManager* cache, uint64_t seed) {
+  constexpr int64_t kShort = 64;  // blocks
+  constexpr int64_t kRequests = kPool / kShort;
+  Random random(seed, "churn");
+  std::vector<std::unique_ptr<PrivateKeys>> keys;
+  std::vector<RequestBlocks> requests(kRequests);
+  for (int64_t i = 0; i < kRequests; ++i) {
+    keys.push_back(std::make_unique<PrivateKeys>(
+        seed * 1000003 + static_cast<uint64_t>(i), kShort));
+    RequestBlocks& request = requests[static_cast<size_t>(i)];
+    request.id = i;
+    request.keys = keys.back().get();
+    if (i + 1 < kRequests) Take(cache, &request, kShort * kBlock);
+  }
+  for (int64_t left = kRequests; left > 0; --left) {
+    const size_t pick = static_cast<size_t>(random.Uniform(0, left - 1));
+    std::swap(requests[pick], requests[static_cast<size_t>(left - 1)]);
+    cache->Free(&requests[static_cast<size_t>(left - 1)]);
+  }
+}
+
+enum Phase { kCold, kHit, kFree };
+
+void BM_LongPrompt(benchmark::State& state) {
+  const Phase phase = static_cast<Phase>(state.range(0));
+  KvCacheManager cache(LongSettings());
+  uint64_t prompt = 1, result = 0;
+  PrivateKeys repeated(prompt, kPrompt / kBlock);
+  for (auto _ : state) {
+    state.PauseTiming();
+    Churn(&cache, ++prompt);
+    PrivateKeys fresh(prompt << 32, kPrompt / kBlock);
+    RequestBlocks request;
+    request.id = -2;
+    request.keys = phase == kHit ? static_cast<KeyChain*>(&repeated) : &fresh;
+    if (phase == kHit) {  // cached once, then released
+      Take(&cache, &request, kPrompt);
+      cache.Free(&request);
+    }
+    if (phase == kFree) Take(&cache, &request, kPrompt);
+    state.ResumeTiming();
+    if (phase != kFree) Take(&cache, &request, kPrompt);
+    if (phase == kFree) cache.Free(&request);
+    state.PauseTiming();
+    result = Mixed(result, request.table.empty() ? 0 : request.table.back());
+    if (phase != kFree) cache.Free(&request);
+    state.ResumeTiming();
+  }
+  state.counters["per_block_ns"] = benchmark::Counter(
+      kPrompt / kBlock,
+      benchmark::Counter::kIsIterationInvariantRate |
+          benchmark::Counter::kInvert);
+  state.counters["result"] = static_cast<double>(result & 0xFFFFFF);
+}
+BENCHMARK(BM_LongPrompt)
+    ->ArgName("cold0_hit1_free2")
+    ->Arg(kCold)
+    ->Arg(kHit)
+    ->Arg(kFree)
+    ->Unit(benchmark::kMillisecond);
+
+// One decode runs; behind it a prompt that needs more blocks than are free.
+void BM_BlockedHead(benchmark::State& state) {
+  Settings settings = LongSettings();
+  settings.remember_refusal = state.range(0) != 0;
+  auto engine = VllmEngine::Create(settings);
+  KVSIM_CHECK(engine.ok());
+  constexpr int64_t kRunning = 150'000 * kBlock / 16 * 1;
+  PrivateKeys running(1, 2 * kPrompt / kBlock);
+  PrivateKeys blocked(2, 2 * kPrompt / kBlock);
+  StepPlan plan;
+  std::vector<RequestId> finished;
+  const auto step = [&] {
+    (*engine)->Schedule(&plan);
+    std::vector<int32_t> sampled;
+    for (const ScheduledRequest& work : plan.scheduled) {
+      sampled.push_back(work.samples ? 1 : 0);
+    }
+    (*engine)->Complete(plan, sampled, &finished);
+  };
+  // The first request caches the blocked prompt's first half and ends; then one
+  // of 1.9 M tokens holds 118,750 blocks for good.
+  (*engine)->Add({.id = 0, .num_prompt_tokens = kPrompt / 2, .max_tokens = 1,
+                  .keys = &blocked});
+  while ((*engine)->HasUnfinished()) step();
+  (*engine)->Add({.id = 1, .num_prompt_tokens = 1'900'000,
+                  .max_tokens = kPrompt, .keys = &running});
+  do step();
+  while (!plan.scheduled.back().samples);
+  KVSIM_CHECK(kRunning > 0);
+  (*engine)->Add({.id = 2, .num_prompt_tokens = 2 * kPrompt - kBlock,
+                  .max_tokens = 1, .keys = &blocked});
+  step();
+  KVSIM_CHECK((*engine)->Counts().waiting == 1);
+  // Decodes that stay inside their block: nothing the head depends on moves.
+  for (auto _ : state) step();
+  state.counters["result"] =
+      static_cast<double>((*engine)->Counts().free_blocks);
+}
+BENCHMARK(BM_BlockedHead)
+    ->ArgName("remember")
+    ->Arg(1)
+    ->Arg(0)
+    ->Iterations(10'000)
+    ->Unit(benchmark::kMicrosecond);
+
+void BM_PoolMemory(benchmark::State& state) {
+  BlockPool pool(state.range(0), true, FreeOrder::kPrependUnkeyed);
+  for (auto _ : state) benchmark::DoNotOptimize(pool.num_free());
+  state.counters["bytes_per_block"] = static_cast<double>(pool.MemoryBytes()) /
+                                      static_cast<double>(pool.num_blocks());
+}
+BENCHMARK(BM_PoolMemory)->Arg(38'000)->Arg(200'000)->Arg(1'048'583);
+
+}  // namespace
+}  // namespace kvsim::vllm

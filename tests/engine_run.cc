@@ -1,0 +1,312 @@
+#include "tests/engine_run.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "engines/vllm/engine.h"
+#include "sim/fixed_cost.h"
+#include "sim/simulator.h"
+#include "sim/step_log.h"
+#include "traces/byte_source.h"
+#include "traces/line_reader.h"
+#include "traces/trace_reader.h"
+
+namespace kvsim {
+namespace {
+
+using Json = nlohmann::json;
+
+absl::Status Unsupported(const std::string& field, const Json& value,
+                         absl::string_view accepted) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "settings field `", field, "`: found ", value.dump(), "; accepted: ",
+      std::string(accepted)));
+}
+
+absl::Status ReadNumber(const Json& settings, const char* field, int64_t* to) {
+  const auto it = settings.find(field);
+  if (it == settings.end()) return absl::OkStatus();
+  if (!it->is_number_integer()) return Unsupported(field, *it, "an integer");
+  *to = it->get<int64_t>();
+  return absl::OkStatus();
+}
+
+absl::Status ReadBool(const Json& settings, const char* field, bool* to) {
+  const auto it = settings.find(field);
+  if (it == settings.end()) return absl::OkStatus();
+  if (!it->is_boolean()) return Unsupported(field, *it, "true or false");
+  *to = it->get<bool>();
+  return absl::OkStatus();
+}
+
+// One of two words; *second tells which.
+absl::Status ReadChoice(const Json& settings, const char* field,
+                        const std::string& first, const std::string& second,
+                        bool* is_second) {
+  const auto it = settings.find(field);
+  if (it == settings.end()) return absl::OkStatus();
+  if (*it != first && *it != second) {
+    return Unsupported(field, *it, absl::StrCat(first, " or ", second));
+  }
+  *is_second = *it == second;
+  return absl::OkStatus();
+}
+
+absl::Status RequireOneFullGroup(const Json& settings) {
+  const auto groups = settings.find("groups");
+  if (groups == settings.end() || groups->is_null()) return absl::OkStatus();
+  const bool one_full = groups->is_array() && groups->size() == 1 &&
+                        (*groups)[0].value("type", "") == "full";
+  if (one_full) return absl::OkStatus();
+  return Unsupported("groups", *groups, "null or one group of type full");
+}
+
+}  // namespace
+
+absl::StatusOr<RunSettings> ParseRunSettings(const Json& settings) {
+  RunSettings out;
+  vllm::Settings& e = out.engine;
+  bool priority = false, ngram = false;
+  absl::Status statuses[] = {
+      RequireOneFullGroup(settings),
+      ReadNumber(settings, "block_size", &e.block_size),
+      ReadNumber(settings, "num_gpu_blocks", &e.num_gpu_blocks),
+      ReadNumber(settings, "max_num_seqs", &e.max_num_seqs),
+      ReadNumber(settings, "max_num_batched_tokens",
+                 &e.max_num_batched_tokens),
+      ReadNumber(settings, "max_model_len", &e.max_model_len),
+      ReadNumber(settings, "long_prefill_token_threshold",
+                 &e.long_prefill_token_threshold),
+      ReadNumber(settings, "spec_k", &e.num_speculative_tokens),
+      ReadNumber(settings, "step_us", &out.step_us),
+      ReadBool(settings, "enable_caching", &e.enable_prefix_caching),
+      ReadBool(settings, "enable_chunked_prefill", &e.enable_chunked_prefill),
+      ReadBool(settings, "async_scheduling", &e.async_scheduling),
+      ReadBool(settings, "reserve_full_isl", &e.reserve_full_sequence),
+      ReadChoice(settings, "policy", "fcfs", "priority", &priority),
+      ReadChoice(settings, "spec_method", "eagle", "ngram", &ngram),
+      ReadChoice(settings, "arrival", "time", "all", &out.all_at_once),
+      ReadChoice(settings, "partial_tail", "unique", "hash",
+                 &out.partial_tail_hash),
+  };
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  if (priority) e.policy = vllm::SchedulingPolicy::kPriority;
+  if (ngram) e.speculative_method = vllm::SpeculativeMethod::kNgram;
+  const auto watermark = settings.find("watermark");
+  if (watermark != settings.end()) {
+    if (!watermark->is_number()) {
+      return Unsupported("watermark", *watermark, "a number");
+    }
+    e.watermark = watermark->get<double>();
+  }
+  const absl::Status valid = e.Validate();
+  if (!valid.ok()) return valid;
+  return out;
+}
+
+namespace {
+
+// Every row arrives at time 0.
+class AllAtOnce final : public TraceReader {
+ public:
+  explicit AllAtOnce(std::unique_ptr<TraceReader> trace)
+      : trace_(std::move(trace)) {}
+  absl::StatusOr<bool> Next(TraceRequest* row) override {
+    absl::StatusOr<bool> more = trace_->Next(row);
+    row->arrival_ns = 0;
+    return more;
+  }
+  std::span<const TraceProblem> problems() const override {
+    return trace_->problems();
+  }
+  bool can_continue() const override { return trace_->can_continue(); }
+  TraceFormat format() const override { return trace_->format(); }
+  bool has_sessions() const override { return trace_->has_sessions(); }
+
+ private:
+  std::unique_ptr<TraceReader> trace_;
+};
+
+// Reads the record line by line and holds it against what the replay wrote.
+class Comparer {
+ public:
+  explicit Comparer(LineReader* record) : record_(record) {}
+
+  absl::StatusOr<bool> Next() {
+    absl::string_view line;
+    absl::StatusOr<bool> more = record_->Next(&line);
+    if (!more.ok() || !*more) {
+      done_ = true;
+      return more;
+    }
+    expected_ = Json::parse(line.begin(), line.end(), nullptr, false);
+    if (!expected_.is_object()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          record_->path(), ":", record_->line_number(), ": not a JSON object"));
+    }
+    return true;
+  }
+  const Json& expected() const { return expected_; }
+
+  // Takes one line of the replay. The record may keep only some steps.
+  void Take(const StepLog::Json& line, const Engine& engine) {
+    if (differs() || !status_.ok()) return;
+    if (done_) return Differ("(end of the record)", line, engine);
+    const Json got = Json::parse(line.dump());
+    if (got["type"] == "step" && expected_.value("type", "") == "step" &&
+        got["step"] < expected_["step"]) {
+      return;
+    }
+    for (const auto& [field, value] : expected_.items()) {
+      if (field == "hash_algo" || field == "log_stats") continue;
+      if (!got.contains(field) || got[field] != value) {
+        return Differ(field, line, engine);
+      }
+    }
+    if (got["type"] == "step") ++steps_;
+    const absl::StatusOr<bool> more = Next();
+    if (!more.ok()) status_ = more.status();
+  }
+
+  bool differs() const { return !difference_.empty(); }
+  bool done() const { return done_; }
+  int64_t steps() const { return steps_; }
+  const std::string& difference() const { return difference_; }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  void Differ(const std::string& field, const StepLog::Json& line,
+              const Engine& engine) {
+    const Json got = Json::parse(line.dump());
+    const auto text = [&field](const Json& j) {
+      return j.contains(field) ? j[field].dump() : std::string("(absent)");
+    };
+    difference_ = absl::StrCat(
+        "step ", got.value("step", int64_t{-1}), " field ", field,
+        "\n  recorded value: ", text(expected_),
+        "\n  replayed value: ", text(got), "\n  recorded line: ",
+        done_ ? std::string("(none left)") : expected_.dump(),
+        "\n  replayed line: ", line.dump(), State(got, engine));
+  }
+
+  // The replay's free queue and the tables of the requests in either line.
+  std::string State(const Json& got, const Engine& engine) const {
+    const AllocatorState state = engine.Inspect();
+    std::string out = "\n  replayed free queue, first 20:";
+    for (size_t i = 0; i < state.free_queue.size() && i < 20; ++i) {
+      absl::StrAppend(&out, " ", state.free_queue[i]);
+    }
+    std::set<RequestId> ids;
+    for (const Json* line : {&expected_, &got}) {
+      for (const char* field : {"new", "resumed", "sched"}) {
+        const auto list = line->find(field);
+        if (list == line->end()) continue;
+        for (const Json& item : *list) ids.insert(item[0].get<RequestId>());
+      }
+    }
+    for (const AllocatorState::Tables& tables : state.running) {
+      if (!ids.empty() && !ids.contains(tables.id)) continue;
+      absl::StrAppend(&out, "\n  replayed table of request ", tables.id, ":");
+      for (BlockId id : tables.groups[0]) absl::StrAppend(&out, " ", id);
+    }
+    return out;
+  }
+
+  LineReader* const record_;
+  Json expected_;
+  bool done_ = false;
+  int64_t steps_ = 0;
+  std::string difference_;
+  absl::Status status_;
+};
+
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenRunTrace(
+    const std::string& path, const RunSettings& settings,
+    std::optional<int64_t> limit) {
+  TraceOptions options;
+  options.format = TraceFormat::kMooncake;
+  options.limit = limit;
+  absl::StatusOr<std::unique_ptr<TraceReader>> trace = OpenTrace(path, options);
+  if (!trace.ok() || !settings.all_at_once) return trace;
+  return std::make_unique<AllAtOnce>(std::move(*trace));
+}
+
+absl::StatusOr<std::unique_ptr<LineReader>> OpenLines(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = ByteSource::Open(path);
+  if (!source.ok()) return source.status();
+  return std::make_unique<LineReader>(std::move(*source));
+}
+
+SimulatorOptions LoopOptions(const RunSettings& settings) {
+  SimulatorOptions loop;
+  loop.block_tokens = settings.engine.block_size;
+  loop.max_model_len = settings.engine.max_model_len;
+  loop.asynchronous = settings.engine.async_scheduling;
+  loop.num_speculative_tokens = settings.engine.num_speculative_tokens;
+  if (settings.partial_tail_hash) {
+    loop.tokens.partial_tail = PartialTail::kShared;
+  }
+  return loop;
+}
+
+}  // namespace
+
+absl::StatusOr<RunComparison> CompareRun(const Json& settings_json,
+                                         const std::string& trace_path,
+                                         const std::string& run_path,
+                                         std::optional<int64_t> limit) {
+  const absl::StatusOr<RunSettings> settings = ParseRunSettings(settings_json);
+  if (!settings.ok()) return settings.status();
+  absl::StatusOr<std::unique_ptr<TraceReader>> trace =
+      OpenRunTrace(trace_path, *settings, limit);
+  if (!trace.ok()) return trace.status();
+  absl::StatusOr<std::unique_ptr<LineReader>> lines = OpenLines(run_path);
+  if (!lines.ok()) return lines.status();
+  Comparer comparer(lines->get());
+  for (int line = 0; line < 2; ++line) {  // the settings, the first step
+    const absl::StatusOr<bool> more = comparer.Next();
+    if (!more.ok()) return more.status();
+    if (!*more) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(run_path, ": ends before the first step"));
+    }
+  }
+
+  auto engine = vllm::VllmEngine::Create(settings->engine);
+  if (!engine.ok()) return engine.status();
+  FixedCost cost(settings->step_us * 1000);
+  Simulator simulator(engine->get(), &cost, LoopOptions(*settings));
+  StepLogOptions log_options;
+  log_options.detail = comparer.expected().contains("sched");
+  log_options.check_sums = comparer.expected().contains("crc");
+  log_options.cache_stats = settings->engine.enable_prefix_caching;
+  bool stop = false;
+  StepLog log(log_options, [&](const StepLog::Json& line) {
+    comparer.Take(line, **engine);
+    stop = comparer.differs() || !comparer.status().ok();
+  });
+  simulator.AddObserver(&log);
+  const absl::Status run = simulator.Run(trace->get(), &stop);
+  if (!run.ok()) return run;
+  if (!stop) log.Finish(**engine, simulator.now_ns());
+  if (!comparer.status().ok()) return comparer.status();
+
+  RunComparison result;
+  result.steps = comparer.steps();
+  result.difference = comparer.difference();
+  if (result.difference.empty() && !comparer.done()) {
+    result.difference = absl::StrCat("the record goes on: ",
+                                     comparer.expected().dump());
+  }
+  result.equal = result.difference.empty();
+  return result;
+}
+
+}  // namespace kvsim
