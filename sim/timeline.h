@@ -1,0 +1,35 @@
+// One CSV row per step: what the engine did and where the pool's bytes were.
+//
+// File:       a header line, then step, start_ns, end_ns, tokens, scheduled,
+//             running, waiting, free_blocks (these three right after
+//             scheduling), admitted, resumed, preempted, finished, limit, then
+//             one column per ledger account at the end of the step, in bytes.
+//             Model time in nanoseconds. A step that only drained outputs has
+//             0 tokens.
+// Costs:      about 1 us and 120 B a step.
+// Errors:     stay in the file until it is closed.
+#ifndef KVSIM_SIM_TIMELINE_H_
+#define KVSIM_SIM_TIMELINE_H_
+
+#include <string>
+
+#include "base/output_file.h"
+#include "sim/step_observer.h"
+
+namespace kvsim {
+
+class Timeline final : public StepObserver {
+ public:
+  // Writes the header. `file` must outlive the timeline.
+  explicit Timeline(OutputFile* file);
+
+  void OnStep(const StepRecord& record, const Engine& engine) override;
+
+ private:
+  OutputFile* file_;
+  std::string line_;
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_SIM_TIMELINE_H_
