@@ -36,6 +36,22 @@ absl::Status Validate(const CapacityQuestion& question) {
   return absl::OkStatus();
 }
 
+// "fp8"; "auto (bf16)" with what the engine makes of it.
+std::string CacheDtypeText(const ModelSpec& model,
+                           const vllm::Resolved& resolved) {
+  const std::string name(Name(resolved.kv_cache_dtype));
+  if (resolved.kv_cache_dtype != KvCacheDtype::kAuto) return name;
+  for (const LayerSpec& layer : model.layers) {
+    for (const AttentionSpec& attention : layer.attention) {
+      if (attention.kind == AttentionKind::kCompressed) {
+        return absl::StrCat(name, " (", Name(KvCacheDtype::kFp8DsMla), ")");
+      }
+    }
+  }
+  const DType dtype = model.quantization.kv_cache_dtype.value_or(model.dtype);
+  return absl::StrCat(name, " (", Name(dtype), ")");
+}
+
 // GPUs beyond one engine run replicas of it.
 absl::StatusOr<ParallelPlan> ChooseParallel(const CapacityQuestion& question) {
   ParallelPlan parallel = {.pipeline = question.pipeline,
@@ -112,9 +128,10 @@ std::vector<Account> WriteAccounts(const vllm::PlannedModel& planned,
   accounts.push_back({"null block", reserved, "KV cache"});
   accounts.push_back({"blocks for requests", used - reserved, "KV cache"});
   accounts.push_back({"remainder", rank.remainder, "KV cache"});
-  accounts.push_back({absl::StrCat("padding in the blocks of one request of ",
-                                   FormatCount(longest.value()), " tokens"),
-                      PaddingOfRequest(pool, longest), "blocks for requests"});
+  accounts.push_back(
+      {absl::StrCat("padding of one ", FormatCount(longest.value()),
+                    "-token request"),
+       PaddingOfRequest(pool, longest), "blocks for requests"});
   return accounts;
 }
 
@@ -364,7 +381,7 @@ absl::StatusOr<CapacityAnswer> AnswerCapacity(const CapacityQuestion& asked) {
   answer.parallel = *parallel;
   answer.num_gpus = question.num_gpus.value_or(parallel->NumGpus());
   answer.replicas = answer.num_gpus / parallel->NumGpus();
-  answer.kv_cache_dtype = std::string(Name(resolved->kv_cache_dtype));
+  answer.kv_cache_dtype = CacheDtypeText(*question.model, *resolved);
   answer.max_num_batched_tokens = resolved->max_num_batched_tokens;
   answer.max_num_seqs = resolved->max_num_seqs;
   if (!planned->budgets.empty()) {

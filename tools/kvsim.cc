@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/capacity_command.h"
 #include "tools/command.h"
 
 namespace kvsim {
@@ -15,7 +16,7 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    nullptr,
+    AddCapacityCommand,
 };
 
 // Splits at the first bare `--`: ours before it, the engine's after it.

@@ -1,0 +1,73 @@
+#include "tools/capacity_command.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engines/capacity.h"
+#include "engines/deployment_search.h"
+#include "models/model_loader.h"
+#include "tools/capacity_flags.h"
+#include "tools/capacity_json.h"
+#include "tools/capacity_report.h"
+
+namespace kvsim {
+namespace {
+
+absl::Status PrintSearch(const CapacityQuestion& question, int64_t concurrency,
+                         bool json, std::ostream& out) {
+  const absl::StatusOr<std::vector<Deployment>> deployments =
+      FindDeployments(question, concurrency);
+  if (!deployments.ok()) return deployments.status();
+  if (json) {
+    out << DeploymentsJson(question, concurrency, *deployments).dump(2) << "\n";
+  } else {
+    PrintDeployments(question, concurrency, *deployments, out);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrintAnswer(const CapacityQuestion& question, bool json,
+                         std::ostream& out) {
+  const absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(question);
+  if (!answer.ok()) return answer.status();
+  if (json) {
+    out << CapacityJson(question, *answer).dump(2) << "\n";
+  } else {
+    PrintCapacity(question, *answer, out);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const CapacityFlags& flags, const CommandContext& context) {
+  const absl::StatusOr<ModelSpec> model =
+      LoadModel(flags.model, flags.hf_overrides);
+  if (!model.ok()) return model.status();
+  const absl::StatusOr<CapacityQuestion> question = QuestionOf(flags, *model);
+  if (!question.ok()) return question.status();
+  const absl::StatusOr<std::optional<int64_t>> wanted =
+      WantedConcurrency(flags);
+  if (!wanted.ok()) return wanted.status();
+  if (wanted->has_value()) {
+    return PrintSearch(*question, **wanted, flags.json, *context.out);
+  }
+  return PrintAnswer(*question, flags.json, *context.out);
+}
+
+}  // namespace
+
+void AddCapacityCommand(CLI::App& app, CommandContext& context) {
+  auto flags = std::make_shared<CapacityFlags>();
+  CLI::App* command =
+      AddCommand(app, context, "capacity",
+                 "How many requests of a length fit, and where every byte goes",
+                 ServeArguments::kRefused,
+                 [flags, &context] { return Run(*flags, context); });
+  DeclareFlags(*command, *flags);
+}
+
+}  // namespace kvsim

@@ -1,0 +1,200 @@
+#include "tools/capacity_report.h"
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/text.h"
+
+namespace kvsim {
+namespace {
+
+std::string Plural(int64_t count, absl::string_view noun) {
+  return absl::StrCat(FormatCount(count), " ", noun, count == 1 ? "" : "s");
+}
+
+void PrintHeader(const CapacityQuestion& question, const CapacityAnswer& answer,
+                 std::ostream& out) {
+  out << question.model->name << " on " << Plural(answer.num_gpus, "GPU")
+      << " (" << answer.parallel.ToString();
+  if (answer.replicas > 1) out << " x " << answer.replicas << " replicas";
+  out << "), " << answer.engine << " (" << answer.engine_version
+      << "), cache dtype " << answer.kv_cache_dtype << "\n";
+}
+
+// "H200: 139.80 GiB as the engine sees it (engine log)".
+void PrintCard(const CapacityQuestion& question, std::ostream& out) {
+  if (!question.gpu.has_value()) return;
+  const Gpu& gpu = *question.gpu;
+  out << "  " << gpu.name << ": " << FormatGiB(gpu.engine_total)
+      << " as the engine sees it (" << MemorySourceName(gpu.memory_source);
+  if (gpu.engine_spread > Bytes(0)) {
+    out << ", logs differ by " << FormatGiB(gpu.engine_spread);
+  }
+  out << ")\n";
+}
+
+void PrintAccounts(const CapacityQuestion& question,
+                   const CapacityAnswer& answer, std::ostream& out) {
+  out << "\nMemory of one rank (" << answer.binds << " binds)\n";
+  PrintCard(question, out);
+  for (const Account& account : answer.accounts) {
+    const bool part = !account.part_of.empty();
+    out << absl::StrFormat("  %s%-*s %12s", part ? "  " : "", part ? 50 : 52,
+                           account.name, FormatGiB(account.bytes, 3));
+    if (account.name == "KV cache" && answer.kv_band > Bytes(0)) {
+      out << "  +- " << FormatGiB(answer.kv_band) << " ("
+          << answer.kv_band_basis << ")";
+    }
+    out << "\n";
+  }
+}
+
+void PrintRanks(const PoolPlan& pool, std::ostream& out) {
+  if (pool.ranks.size() == 1) return;
+  for (size_t i = 0; i < pool.ranks.size(); ++i) {
+    const RankPool& rank = pool.ranks[i];
+    out << "  stage " << rank.stage << ": " << Plural(rank.num_layers, "layer")
+        << ", " << FormatGiB(rank.kv_memory) << " of cache, room for "
+        << Plural(rank.own_blocks.value(), "block")
+        << (i == pool.binding_rank ? "  <- binds" : "") << "\n";
+  }
+}
+
+void PrintPool(const PoolPlan& pool, std::ostream& out) {
+  out << "\nPool of one rank (" << pool.rule << ")\n  "
+      << Plural(pool.num_blocks.value(), "block") << " of "
+      << FormatBytes(pool.bytes_per_block) << ", "
+      << pool.reserved_blocks.value() << " of them the null block\n";
+  PrintRanks(pool, out);
+  out << absl::StrFormat("  %-24s %7s %14s %14s %12s %12s\n", "group", "layers",
+                         "tokens/block", "page", "page padding",
+                         "slot padding");
+  for (const CacheGroup& group : pool.groups) {
+    const int64_t covered =
+        group.demand.block_tokens.value() * group.demand.sharded_over;
+    const bool constant = group.demand.kind == BlockDemand::Kind::kPerSequence;
+    out << absl::StrFormat(
+        "  %-24s %7d %14s %14s %12s %12s\n", group.kind, group.layers.size(),
+        constant ? "per sequence" : FormatCount(covered),
+        FormatBytes(group.page), FormatBytes(group.page_padding),
+        FormatBytes(group.slot_padding));
+  }
+  out << "\nThe engine's own lines\n";
+  for (const std::string& line : pool.log_lines) out << "  " << line << "\n";
+  if (pool.refused.has_value()) {
+    out << "  REFUSED TO START: " << pool.refused->message << "\n";
+  }
+}
+
+std::string WithBand(const ContextAnswer& context) {
+  const int64_t low = context.low.resident;
+  const int64_t high = context.high.resident;
+  std::string text = FormatCount(context.count.resident);
+  if (low == high) return text;
+  return absl::StrCat(text, " (", low, "-", high, ")");
+}
+
+void PrintContexts(const CapacityQuestion& question,
+                   const CapacityAnswer& answer, std::ostream& out) {
+  out << "\nRequests of one length on one engine";
+  if (question.shared_prefix > Tokens(0)) {
+    out << ", the first " << FormatCount(question.shared_prefix.value())
+        << " tokens shared";
+  }
+  out << "\n"
+      << absl::StrFormat("  %15s %14s %14s %10s %12s %8s  %s\n", "tokens",
+                         "one sequence", "resident", "admitted", "engine line",
+                         "ideal", "blocks of a request");
+  for (const ContextAnswer& context : answer.contexts) {
+    const Concurrency& count = context.count;
+    out << absl::StrFormat(
+        "  %15s %14s %14s %10s %11.2fx %8.2f  %s (worst case %s)\n",
+        FormatCount(count.length.value()), FormatBytes(context.sequence_bytes),
+        WithBand(context), FormatCount(count.admitted), count.engine_line,
+        count.ideal, FormatCount(count.steady_blocks.value()),
+        FormatCount(count.worst_blocks.value()));
+    if (answer.replicas > 1) {
+      out << "                  cluster total over " << answer.replicas
+          << " replicas: " << FormatCount(context.cluster_resident)
+          << " resident\n";
+    }
+  }
+  out << "  resident: all fit in steady decode (headline). admitted: let in "
+         "one "
+         "after the other\n  by the gate. engine line: as the engine prints "
+         "it. ideal: bytes only.\n";
+}
+
+void PrintCosts(const CapacityAnswer& answer, std::ostream& out) {
+  const PoolPlan& pool = answer.pool;
+  out << "\nCost of a request\n"
+      << absl::StrFormat(
+             "  per token    %s bytes of one sequence, %s bytes of "
+             "this rank's pool\n",
+             absl::StrFormat("%.6g", answer.sequence_bytes_per_token),
+             absl::StrFormat("%.6g", answer.rank_bytes_per_token))
+      << "  fixed        " << Plural(answer.fixed_blocks.value(), "block")
+      << " = "
+      << FormatBytes(pool.bytes_per_block * answer.fixed_blocks.value())
+      << " on this rank\n"
+      << "  one token    " << Plural(answer.one_token_blocks.value(), "block")
+      << " = "
+      << FormatBytes(pool.bytes_per_block * answer.one_token_blocks.value())
+      << " on this rank\n";
+}
+
+void PrintAlternatives(const CapacityAnswer& answer, std::ostream& out) {
+  if (answer.alternatives.empty()) return;
+  out << "\nWhat would change the answer\n";
+  for (const Alternative& alternative : answer.alternatives) {
+    out << "  " << alternative.change << ": ";
+    if (!alternative.note.empty()) {
+      out << "no: " << alternative.note << "\n";
+      continue;
+    }
+    out << absl::StrJoin(alternative.resident, ", ") << " resident ("
+        << Plural(alternative.num_blocks.value(), "block") << ", "
+        << FormatGiB(alternative.kv_memory) << " of cache on a rank)\n";
+  }
+}
+
+}  // namespace
+
+void PrintCapacity(const CapacityQuestion& question,
+                   const CapacityAnswer& answer, std::ostream& out) {
+  PrintHeader(question, answer, out);
+  PrintContexts(question, answer, out);
+  PrintAccounts(question, answer, out);
+  PrintPool(answer.pool, out);
+  PrintCosts(answer, out);
+  PrintAlternatives(answer, out);
+  if (answer.warnings.empty()) return;
+  out << "\nNotes\n";
+  for (const std::string& warning : answer.warnings) {
+    out << "  - " << warning << "\n";
+  }
+}
+
+void PrintDeployments(const CapacityQuestion& question, int64_t concurrency,
+                      const std::vector<Deployment>& deployments,
+                      std::ostream& out) {
+  out << "Fewest GPUs with " << Plural(concurrency, "resident request")
+      << " of " << question.model->name << "\n";
+  if (deployments.empty()) {
+    out << "  no number of GPUs up to 1,024 is enough\n";
+    return;
+  }
+  out << absl::StrFormat("  %6s  %-20s %10s  %s\n", "GPUs", "split", "blocks",
+                         "resident per context");
+  for (const Deployment& deployment : deployments) {
+    out << absl::StrFormat("  %6d  %-20s %10s  %s\n", deployment.num_gpus,
+                           deployment.parallel.ToString(),
+                           FormatCount(deployment.num_blocks.value()),
+                           absl::StrJoin(deployment.resident, ", "));
+  }
+}
+
+}  // namespace kvsim
