@@ -27,20 +27,6 @@ Tokens KeptTokens(const Retention& retention, Tokens total, Tokens generated) {
   return Tokens(0);
 }
 
-// Where every window and chunk is full and nothing else has been added: the
-// limit that bounded tensors never leave.
-Bytes BoundedBytes(const CacheTensor& tensor, Tokens encoder_tokens) {
-  const Retention& retention = tensor.retention;
-  SequenceLength full;
-  full.encoder_tokens = encoder_tokens;
-  if (retention.kind == RetentionKind::kCurrentChunk) {
-    full.tokens = Tokens(retention.chunk);
-  } else {
-    full.tokens = Tokens(retention.window + retention.sinks);
-  }
-  return tensor.BytesAt(full);
-}
-
 }  // namespace
 
 Bytes CacheTensor::EntryBytes() const {
@@ -68,6 +54,22 @@ bool CacheTensor::GrowsWithHistory() const {
           retention.kind == RetentionKind::kPromptAndLastWindow);
 }
 
+double CacheTensor::BytesPerToken() const {
+  if (!GrowsWithHistory()) return 0;
+  return static_cast<double>(PaddedEntryBytes().value()) /
+         static_cast<double>(tokens_per_entry);
+}
+
+Bytes CacheTensor::FixedBytes(Tokens encoder_tokens) const {
+  if (GrowsWithHistory()) return Bytes(0);
+  SequenceLength full;
+  full.encoder_tokens = encoder_tokens;
+  full.tokens = retention.kind == RetentionKind::kCurrentChunk
+                    ? Tokens(retention.chunk)
+                    : Tokens(retention.window + retention.sinks);
+  return BytesAt(full);
+}
+
 Bytes LayerCache::BytesAt(const SequenceLength& length) const {
   Bytes sum;
   for (const CacheTensor& tensor : tensors) sum += tensor.BytesAt(length);
@@ -76,10 +78,14 @@ Bytes LayerCache::BytesAt(const SequenceLength& length) const {
 
 double LayerCache::BytesPerToken() const {
   double sum = 0;
+  for (const CacheTensor& tensor : tensors) sum += tensor.BytesPerToken();
+  return sum;
+}
+
+Bytes LayerCache::FixedBytes(Tokens encoder_tokens) const {
+  Bytes sum;
   for (const CacheTensor& tensor : tensors) {
-    if (!tensor.GrowsWithHistory()) continue;
-    sum += static_cast<double>(tensor.PaddedEntryBytes().value()) /
-           static_cast<double>(tensor.tokens_per_entry);
+    sum += tensor.FixedBytes(encoder_tokens);
   }
   return sum;
 }
@@ -116,10 +122,7 @@ double CacheLayout::BytesPerToken() const {
 Bytes CacheLayout::FixedBytes() const {
   Bytes sum;
   for (const LayerCache& layer : layers) {
-    for (const CacheTensor& tensor : layer.tensors) {
-      if (tensor.GrowsWithHistory()) continue;
-      sum += BoundedBytes(tensor, default_encoder_tokens);
-    }
+    sum += layer.FixedBytes(default_encoder_tokens);
   }
   return sum;
 }

@@ -106,6 +106,14 @@ struct CacheTensor {
 
   // True when the tensor grows with the decoder's history for ever.
   bool GrowsWithHistory() const;
+
+  // Growth per token of history; 0 for a tensor that does not grow with it.
+  double BytesPerToken() const;
+
+  // What a long sequence holds of a tensor that does not grow with the
+  // history: its full window or chunk, its state, its encoder entries; 0 for
+  // one that grows.
+  Bytes FixedBytes(Tokens encoder_tokens) const;
 };
 
 struct LayerCache {
@@ -116,6 +124,7 @@ struct LayerCache {
 
   Bytes BytesAt(const SequenceLength& length) const;
   double BytesPerToken() const;
+  Bytes FixedBytes(Tokens encoder_tokens) const;
 };
 
 // Bytes of one tensor name, summed over layers.

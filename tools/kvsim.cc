@@ -8,6 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "tools/capacity_command.h"
 #include "tools/command.h"
+#include "tools/layout_command.h"
+#include "tools/models_command.h"
 
 namespace kvsim {
 namespace {
@@ -16,7 +18,9 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
+    AddLayoutCommand,
     AddCapacityCommand,
+    AddModelsCommand,
 };
 
 // Splits at the first bare `--`: ours before it, the engine's after it.

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace kvsim {
+#include "tools/version.h"  // IWYU pragma: export
 
-// The version that `kvsim --version` and every report's manifest print.
-inline constexpr char kVersion[] = "0.1.0";
+namespace kvsim {
 
 // Runs the command line `arguments` (without the program's own name) and
 // returns the exit code: 0 ok, 1 bad input, 2 wrong usage. Results go to
