@@ -1,5 +1,6 @@
 #include "allocator/block_pool.h"
 
+#include <algorithm>
 #include <string>
 
 namespace kvsim {
@@ -31,27 +32,42 @@ void BlockPool::LinkBetween(BlockId id, BlockId before, BlockId after) {
   blocks_[after].prev = id;
 }
 
+// In three passes over a few blocks at a time, so that the memory of the index
+// is on its way before it is needed.
 void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
   KVSIM_CHECK(n <= num_free_);
+  const size_t first = out->size();
+  const size_t end = first + static_cast<size_t>(n);
   BlockId id = blocks_[kNullBlock].next;
-  for (int64_t i = 0; i < n; ++i) {
-    Block& block = blocks_[id];
-    index_.PrefetchNode(block.next);
-    if (index_.Contains(id)) {
-      NoteWatched(block);
-      index_.Erase(id);
-      --num_idle_;
-      ++evictions_;
+  for (size_t begin = first; begin < end; begin += kBatch) {
+    const size_t stop = std::min(end, begin + kBatch);
+    for (size_t i = begin; i < stop; ++i) {
+      index_.PrefetchNode(id);
+      out->push_back(id);
+      id = blocks_[id].next;
     }
-    block.refs = 1;
-    block.rows = 0;
-    out->push_back(id);
-    id = block.next;
+    for (size_t i = begin; i < stop; ++i) {
+      const BlockId taken = (*out)[i];
+      if (index_.Contains(taken)) index_.Prefetch(index_.KeyOf(taken));
+    }
+    for (size_t i = begin; i < stop; ++i) TakeFromQueue((*out)[i]);
   }
   blocks_[kNullBlock].next = id;
   blocks_[id].prev = kNullBlock;
   num_free_ -= n;
   allocations_ += n;
+}
+
+void BlockPool::TakeFromQueue(BlockId id) {
+  Block& block = blocks_[id];
+  if (index_.Contains(id)) {
+    NoteWatched(block);
+    index_.Erase(id);
+    --num_idle_;
+    ++evictions_;
+  }
+  block.refs = 1;
+  block.rows = 0;
 }
 
 void BlockPool::Touch(BlockId id) {
@@ -73,6 +89,10 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
   // The first block to be prepended becomes the front; later ones follow it.
   BlockId front = kNullBlock;
   for (size_t i = table.size(); i-- > 0;) {
+    if (i >= kBatch) {
+      __builtin_prefetch(&blocks_[table[i - kBatch]], 1);
+      index_.PrefetchNode(table[i - kBatch]);
+    }
     const BlockId id = table[i];
     if (id == kNullBlock) continue;
     Block& block = blocks_[id];
@@ -105,6 +125,15 @@ void BlockPool::AssignKey(BlockId id, BlockKey key) {
   KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
   if (watch_miss_ && key == watch_key_) watch_broken_ = true;
   index_.Insert(id, key);
+}
+
+void BlockPool::AssignKeys(std::span<const BlockId> blocks,
+                           std::span<const BlockKey> keys) {
+  KVSIM_CHECK(blocks.size() == keys.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (i + kBatch < keys.size()) index_.Prefetch(keys[i + kBatch]);
+    AssignKey(blocks[i], keys[i]);
+  }
 }
 
 void BlockPool::Watch(std::span<const BlockId> hit, bool has_miss_key,

@@ -46,6 +46,7 @@ class BlockPool {
 
   // --- look-up -------------------------------------------------------------
   BlockId Find(BlockKey key) const { return index_.Find(key); }
+  void PrefetchKey(BlockKey key) const { index_.Prefetch(key); }
   bool HasKey(BlockId id) const { return index_.Contains(id); }
   int64_t RefCount(BlockId id) const { return blocks_[id].refs; }
 
@@ -58,8 +59,10 @@ class BlockPool {
   // One owner less of each block of `table`, last entry first; null entries are
   // passed over.
   void ReleaseReversed(std::span<const BlockId> table);
-  // Makes a held block hittable. REQUIRES: held, no key yet, caching on.
+  // Makes held blocks hittable. REQUIRES: held, no keys yet, caching on.
   void AssignKey(BlockId id, BlockKey key);
+  void AssignKeys(std::span<const BlockId> blocks,
+                  std::span<const BlockKey> keys);
 
   // --- rows --------------------------------------------------------------------
   // n more rows of a held block are computed.
@@ -112,9 +115,12 @@ class BlockPool {
     uint32_t watched : 1;
   };
 
+  // How far memory accesses are announced ahead of their use.
+  static constexpr size_t kBatch = 16;
+
+  void TakeFromQueue(BlockId id);
   void Unlink(BlockId id);
   void LinkBetween(BlockId id, BlockId before, BlockId after);
-  void Hold(Block& block);  // first owner
   void NoteWatched(const Block& block) {
     if (block.watched) watch_broken_ = true;
   }

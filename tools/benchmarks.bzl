@@ -2,4 +2,5 @@
 
 BENCHMARKS = [
     "//base:random_benchmark",
+    "//engines/vllm:kv_cache_benchmark",
 ]

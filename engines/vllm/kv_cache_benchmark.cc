@@ -9,9 +9,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -29,16 +29,12 @@ constexpr int64_t kPool = 200'000;
 constexpr int64_t kPrompt = 1 << 20;
 constexpr int64_t kChunk = 8192;
 
-// Keys of a prompt nobody shares: a counter through a mixer.
+// Keys of a prompt nobody shares: a random stream of its own.
 class PrivateKeys final : public KeyChain {
  public:
-  explicit PrivateKeys(uint64_t prompt, int64_t blocks) {
-    uint64_t x = prompt * 0x9E3779B97F4A7C15u;
-    for (int64_t i = 0; i < blocks; ++i) {
-      x += 0x9E3779B97F4A7C15u;
-      uint64_t z = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-      keys_.push_back((z ^ (z >> 27)) * 0x94D049BB133111EBu);
-    }
+  PrivateKeys(uint64_t prompt, int64_t blocks) {
+    RandomStream random(prompt, "keys");
+    for (int64_t i = 0; i < blocks; ++i) keys_.push_back(random.Next());
   }
   std::span<const uint64_t> Prefix(int64_t num_blocks) override {
     return std::span(keys_).first(static_cast<size_t>(num_blocks));
@@ -62,9 +58,9 @@ uint64_t Mixed(uint64_t hash, uint64_t value) {
 }
 
 void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
-  int64_t at = static_cast<int64_t>(
-                   cache->FindHit(*request, tokens).blocks.size()) *
-               kBlock;
+  int64_t at =
+      static_cast<int64_t>(cache->FindHit(*request, tokens).blocks.size()) *
+      kBlock;
   int64_t n = std::min(kChunk, tokens - at);
   KVSIM_CHECK(cache->Admit(request, tokens, n, 0) == Refusal::kNone);
   for (at += n; at < tokens; at += n) {
@@ -78,7 +74,7 @@ void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
 void Churn(KvCacheManager* cache, uint64_t seed) {
   constexpr int64_t kShort = 64;  // blocks
   constexpr int64_t kRequests = kPool / kShort;
-  Random random(seed, "churn");
+  RandomStream random(seed, "churn");
   std::vector<std::unique_ptr<PrivateKeys>> keys;
   std::vector<RequestBlocks> requests(kRequests);
   for (int64_t i = 0; i < kRequests; ++i) {
@@ -89,11 +85,8 @@ void Churn(KvCacheManager* cache, uint64_t seed) {
     request.keys = keys.back().get();
     if (i + 1 < kRequests) Take(cache, &request, kShort * kBlock);
   }
-  for (int64_t left = kRequests; left > 0; --left) {
-    const size_t pick = static_cast<size_t>(random.Uniform(0, left - 1));
-    std::swap(requests[pick], requests[static_cast<size_t>(left - 1)]);
-    cache->Free(&requests[static_cast<size_t>(left - 1)]);
-  }
+  random.Shuffle(std::span(requests));
+  for (RequestBlocks& request : requests) cache->Free(&request);
 }
 
 enum Phase { kCold, kHit, kFree };
@@ -124,9 +117,8 @@ void BM_LongPrompt(benchmark::State& state) {
     state.ResumeTiming();
   }
   state.counters["per_block_ns"] = benchmark::Counter(
-      kPrompt / kBlock,
-      benchmark::Counter::kIsIterationInvariantRate |
-          benchmark::Counter::kInvert);
+      kPrompt / kBlock, benchmark::Counter::kIsIterationInvariantRate |
+                            benchmark::Counter::kInvert);
   state.counters["result"] = static_cast<double>(result & 0xFFFFFF);
 }
 BENCHMARK(BM_LongPrompt)
@@ -142,7 +134,6 @@ void BM_BlockedHead(benchmark::State& state) {
   settings.remember_refusal = state.range(0) != 0;
   auto engine = VllmEngine::Create(settings);
   KVSIM_CHECK(engine.ok());
-  constexpr int64_t kRunning = 150'000 * kBlock / 16 * 1;
   PrivateKeys running(1, 2 * kPrompt / kBlock);
   PrivateKeys blocked(2, 2 * kPrompt / kBlock);
   StepPlan plan;
@@ -157,18 +148,25 @@ void BM_BlockedHead(benchmark::State& state) {
   };
   // The first request caches the blocked prompt's first half and ends; then one
   // of 1.9 M tokens holds 118,750 blocks for good.
-  (*engine)->Add({.id = 0, .num_prompt_tokens = kPrompt / 2, .max_tokens = 1,
+  (*engine)->Add({.id = 0,
+                  .num_prompt_tokens = kPrompt / 2,
+                  .max_tokens = 1,
                   .keys = &blocked});
   while ((*engine)->HasUnfinished()) step();
-  (*engine)->Add({.id = 1, .num_prompt_tokens = 1'900'000,
-                  .max_tokens = kPrompt, .keys = &running});
+  (*engine)->Add({.id = 1,
+                  .num_prompt_tokens = 1'900'000,
+                  .max_tokens = kPrompt,
+                  .keys = &running});
   do step();
   while (!plan.scheduled.back().samples);
-  KVSIM_CHECK(kRunning > 0);
-  (*engine)->Add({.id = 2, .num_prompt_tokens = 2 * kPrompt - kBlock,
-                  .max_tokens = 1, .keys = &blocked});
+  (*engine)->Add({.id = 2,
+                  .num_prompt_tokens = 2 * kPrompt - kBlock,
+                  .max_tokens = 1,
+                  .keys = &blocked});
   step();
-  KVSIM_CHECK((*engine)->Counts().waiting == 1);
+  KVSIM_CHECK_EQ((*engine)->Counts().waiting, 1)
+      << (*engine)->Counts().running << " running, "
+      << (*engine)->Counts().free_blocks << " blocks free";
   // Decodes that stay inside their block: nothing the head depends on moves.
   for (auto _ : state) step();
   state.counters["result"] =

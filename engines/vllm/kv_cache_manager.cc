@@ -30,8 +30,9 @@ const PrefixHit& KvCacheManager::FindHit(const RequestBlocks& request,
   if (!pool_.prefix_caching()) return hit_;
   const int64_t limit = (num_tokens - 1) / block_size_;
   const std::span<const uint64_t> keys = request.keys->Prefix(limit);
-  for (int64_t i = 0; i < limit; ++i) {
-    const BlockId id = pool_.Find(keys[static_cast<size_t>(i)]);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (i + 8 < keys.size()) pool_.PrefetchKey(keys[i + 8]);
+    const BlockId id = pool_.Find(keys[i]);
     if (id == kNullBlock) break;
     hit_.blocks.push_back(id);
     if (pool_.RefCount(id) == 0) ++hit_.unheld;
@@ -120,11 +121,10 @@ void KvCacheManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens) {
   if (!pool_.prefix_caching()) return;
   const int64_t full = num_tokens / block_size_;
   if (full <= request->num_keyed) return;
-  const std::span<const uint64_t> keys = request->keys->Prefix(full);
-  for (int64_t i = request->num_keyed; i < full; ++i) {
-    const size_t at = static_cast<size_t>(i);
-    pool_.AssignKey(request->table[at], keys[at]);
-  }
+  const size_t from = static_cast<size_t>(request->num_keyed);
+  const size_t count = static_cast<size_t>(full) - from;
+  pool_.AssignKeys(std::span(request->table).subspan(from, count),
+                   request->keys->Prefix(full).subspan(from, count));
   request->num_keyed = full;
 }
 
