@@ -27,8 +27,8 @@
 #include <string>
 #include <vector>
 
-#include "allocator/block_id.h"
 #include "allocator/prefix_index.h"
+#include "base/block_id.h"
 #include "base/check.h"
 
 namespace kvsim {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/block_id.h"
 #include "allocator/block_pool.h"
+#include "base/block_id.h"
 
 namespace kvsim {
 

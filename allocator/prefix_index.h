@@ -18,7 +18,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "allocator/block_id.h"
+
+#include "base/block_id.h"
 
 namespace kvsim {
 

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "allocator/block_id.h"
 #include "allocator/ledger.h"
+#include "base/block_id.h"
 #include "base/key_chain.h"
 
 namespace kvsim {
