@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace kvsim {
 
@@ -21,6 +22,10 @@ struct TraceProblem {
   // InvalidArgument with that text.
   absl::Status ToStatus() const;
 };
+
+// A piece of input as a message may quote it: in quotes, bytes that do not print
+// as escapes, cut with a note of the whole size.
+std::string Excerpt(absl::string_view text, size_t max_chars = 60);
 
 }  // namespace kvsim
 
