@@ -60,8 +60,9 @@ absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(
   if (std::ferror(impl.file)) return SystemError("cannot read", path);
   if (StartsWith(impl.raw, impl.raw_end, kGzipMagic)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path, ": found gzip data; accepted: plain or zstd-compressed files "
-              "(gzip -dc FILE | zstd > FILE.zst)"));
+        path,
+        ": found gzip data; accepted: plain or zstd-compressed files "
+        "(gzip -dc FILE | zstd > FILE.zst)"));
   }
   if (StartsWith(impl.raw, impl.raw_end, kZstdMagic)) {
     impl.zstd = ZSTD_createDStream();
@@ -74,8 +75,7 @@ absl::StatusOr<size_t> ByteSource::Read(char* to, size_t size) {
   std::memcpy(to, ahead_.data(), from_ahead);
   ahead_.erase(0, from_ahead);
   if (from_ahead == size) return size;
-  absl::StatusOr<size_t> rest =
-      ReadDecoded(to + from_ahead, size - from_ahead);
+  absl::StatusOr<size_t> rest = ReadDecoded(to + from_ahead, size - from_ahead);
   if (!rest.ok()) return rest;
   return from_ahead + *rest;
 }
@@ -101,8 +101,7 @@ absl::StatusOr<size_t> ByteSource::ReadRaw(char* to, size_t size) {
   std::memcpy(to, impl.raw.data() + impl.raw_begin, buffered);
   impl.raw_begin += buffered;
   if (buffered == size) return size;
-  const size_t rest =
-      std::fread(to + buffered, 1, size - buffered, impl.file);
+  const size_t rest = std::fread(to + buffered, 1, size - buffered, impl.file);
   if (std::ferror(impl.file)) return SystemError("cannot read", path_);
   return buffered + rest;
 }

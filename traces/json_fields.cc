@@ -12,8 +12,8 @@ namespace kvsim {
 namespace {
 
 constexpr char kAcceptedMilliseconds[] =
-    "a number of milliseconds from 0 to 4611686018427";
-constexpr char kAcceptedSeconds[] = "a number of seconds from 0 to 4611686018";
+    "a number of milliseconds from 0 to 2305843009213";
+constexpr char kAcceptedSeconds[] = "a number of seconds from 0 to 2305843009";
 
 std::string_view StdView(absl::string_view text) {
   return {text.data(), text.size()};
@@ -32,8 +32,7 @@ std::string Text(simdjson::dom::element value) {
 std::optional<int64_t> ToNanoseconds(double value, bool is_seconds) {
   const double units = std::nearbyint(value * (is_seconds ? 1e9 : 1e3));
   const int64_t unit_ns = is_seconds ? 1 : 1000;
-  if (!(units >= 0) ||
-      units > static_cast<double>(kMaxTraceTimeNs / unit_ns)) {
+  if (!(units >= 0) || units > static_cast<double>(kMaxTraceTimeNs / unit_ns)) {
     return std::nullopt;
   }
   return static_cast<int64_t>(units) * unit_ns;
@@ -269,9 +268,8 @@ TraceProblem DescribeJsonError(absl::string_view text,
                                const TraceProblem& place) {
   TraceProblem problem = place;
   if (const size_t bad = FirstInvalidUtf8(text); bad < text.size()) {
-    problem.found =
-        absl::StrCat("the byte ", Excerpt(text.substr(bad, 1)),
-                     " at offset ", bad, ", which is not UTF-8");
+    problem.found = absl::StrCat("the byte ", Excerpt(text.substr(bad, 1)),
+                                 " at offset ", bad, ", which is not UTF-8");
     problem.accepted = "UTF-8 text";
     return problem;
   }

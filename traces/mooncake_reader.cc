@@ -72,9 +72,9 @@ void MooncakeReader::CheckOrder() {
   if (row_.request.arrival_ns < last_arrival_ns_) {
     problem.field = "timestamp";
     problem.found = absl::StrCat(row_.request.arrival_ns / 1e6, " ms");
-    problem.accepted = absl::StrCat(
-        "at least the row before it, ", last_arrival_ns_ / 1e6,
-        " ms (`kvsim trace convert --sort` sorts a trace once)");
+    problem.accepted =
+        absl::StrCat("at least the row before it, ", last_arrival_ns_ / 1e6,
+                     " ms (`kvsim trace convert --sort` sorts a trace once)");
     problems_.push_back(problem);
   }
   if (row_.has_session && !has_sessions_) {

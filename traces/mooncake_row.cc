@@ -104,9 +104,8 @@ void MooncakeRowDecoder::DecodeChecked(absl::string_view line,
   request.priority =
       fields.OptionalInteger("priority", kMinInt64, kMaxInt64, 0,
                              "an integer of 64 bits; smaller goes first");
-  request.hash_block =
-      fields.OptionalInteger("block_size", 1, kMaxHashBlock,
-                             kMooncakeHashBlock, kAcceptedHashBlock);
+  request.hash_block = fields.OptionalInteger(
+      "block_size", 1, kMaxHashBlock, kMooncakeHashBlock, kAcceptedHashBlock);
   request.think_time_ns = fields.OptionalMilliseconds("delay").value_or(0);
   ReadSession(fields, row);
   fields.Ids("hash_ids", &request.hash_ids);
@@ -115,9 +114,9 @@ void MooncakeRowDecoder::DecodeChecked(absl::string_view line,
       static_cast<int64_t>(request.hash_ids.size()) != ExpectedIds(request)) {
     fields.AddProblem(
         "hash_ids", absl::StrCat(request.hash_ids.size(), " ids"),
-        absl::StrCat(ExpectedIds(request), " ids: one per ",
-                     request.hash_block, " tokens of input_length ",
-                     request.input_length, ", the last for the rest"));
+        absl::StrCat(ExpectedIds(request), " ids: one per ", request.hash_block,
+                     " tokens of input_length ", request.input_length,
+                     ", the last for the rest"));
   }
 }
 

@@ -72,7 +72,7 @@ class Cursor {
         ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
     const int digits = others == 0 ? 8 : std::countr_zero(others) / 8;
     if (digits == 0) return 0;
-    bytes <<= 8 * (8 - digits);  // the number with leading zeros
+    bytes <<= 8 * (8 - digits);         // the number with leading zeros
     bytes = bytes * 10 + (bytes >> 8);  // pairs
     constexpr uint64_t kPair = 0x000000ff000000ff;
     *number = ((bytes & kPair) * 0x000f424000000064 +

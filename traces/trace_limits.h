@@ -9,8 +9,9 @@ namespace kvsim {
 
 // Prompt or output tokens of one request: 2^40, far above any context.
 inline constexpr int64_t kMaxTraceTokens = int64_t{1} << 40;
-// Times: 2^62 ns = 146 years. Milliseconds since 1970 fit, nanoseconds do not.
-inline constexpr int64_t kMaxTraceTimeNs = int64_t{1} << 62;
+// Times: 2^61 ns = 73 years, so that the sum of three is an int64. Milliseconds
+// since 1970 fit, microseconds do not.
+inline constexpr int64_t kMaxTraceTimeNs = int64_t{1} << 61;
 // Tokens per hash id.
 inline constexpr int64_t kMaxHashBlock = int64_t{1} << 30;
 

@@ -1,12 +1,11 @@
 #include "traces/trace_options.h"
 
-#include <limits>
-
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "traces/trace_limits.h"
 #include "traces/trace_problem.h"
 
 namespace kvsim {
@@ -82,8 +81,8 @@ int64_t RateScale::Apply(int64_t arrival_ns) const {
   if (numerator == denominator) return arrival_ns;
   const absl::int128 scaled =
       absl::int128(arrival_ns) * denominator / numerator;
-  constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
-  return scaled > kMaxInt64 ? kMaxInt64 : static_cast<int64_t>(scaled);
+  return scaled > kMaxTraceTimeNs ? kMaxTraceTimeNs
+                                  : static_cast<int64_t>(scaled);
 }
 
 absl::StatusOr<TraceFormat> ParseTraceFormat(absl::string_view text) {

@@ -37,8 +37,8 @@ struct RateScale {
   int64_t denominator = 1;
 
   // arrival_ns * denominator / numerator, rounded down: exact integers, so
-  // equal arrivals stay equal and order is kept. Saturates at the int64
-  // maximum. REQUIRES: arrival_ns >= 0.
+  // equal arrivals stay equal and order is kept. Saturates at
+  // kMaxTraceTimeNs. REQUIRES: arrival_ns >= 0.
   int64_t Apply(int64_t arrival_ns) const;
 };
 

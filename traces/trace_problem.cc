@@ -26,8 +26,9 @@ std::string Printable(absl::string_view text) {
     if (c >= ' ' && c <= '~') {
       printable.push_back(c);
     } else {
-      absl::StrAppend(&printable, "\\x",
-                      absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+      absl::StrAppend(
+          &printable, "\\x",
+          absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
     }
   }
   return printable;
@@ -39,8 +40,8 @@ std::string Excerpt(absl::string_view text, size_t max_chars) {
   if (text.size() <= max_chars) {
     return absl::StrCat("'", Printable(text), "'");
   }
-  return absl::StrCat("'", Printable(text.substr(0, max_chars)),
-                      "'... (", text.size(), " bytes)");
+  return absl::StrCat("'", Printable(text.substr(0, max_chars)), "'... (",
+                      text.size(), " bytes)");
 }
 
 }  // namespace kvsim

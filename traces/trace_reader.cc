@@ -1,0 +1,133 @@
+#include "traces/trace_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "traces/byte_source.h"
+#include "traces/mooncake_reader.h"
+#include "traces/stream_reader.h"
+#include "traces/stream_record.h"
+#include "traces/weka_reader.h"
+
+namespace kvsim {
+namespace {
+
+// How far the content is looked at to tell its format.
+constexpr size_t kPeekBytes = 64 * 1024;
+
+// Applies TraceOptions::limit and rate_scale to any reader.
+class AdjustedReader final : public TraceReader {
+ public:
+  AdjustedReader(std::unique_ptr<TraceReader> reader,
+                 const TraceOptions& options)
+      : reader_(std::move(reader)),
+        scale_(options.rate_scale),
+        rows_left_(options.limit) {}
+
+  absl::StatusOr<bool> Next(TraceRequest* row) override {
+    if (rows_left_ == 0) return false;
+    absl::StatusOr<bool> found = reader_->Next(row);
+    if (!found.ok() || !*found) return found;
+    if (rows_left_.has_value()) --*rows_left_;
+    row->arrival_ns = scale_.Apply(row->arrival_ns);
+    return true;
+  }
+  std::span<const TraceProblem> problems() const override {
+    return reader_->problems();
+  }
+  bool can_continue() const override { return reader_->can_continue(); }
+  TraceFormat format() const override { return reader_->format(); }
+  bool has_sessions() const override { return reader_->has_sessions(); }
+
+ private:
+  std::unique_ptr<TraceReader> reader_;
+  RateScale scale_;
+  std::optional<int64_t> rows_left_;
+};
+
+TraceFormat FormatOf(absl::string_view begin) {
+  if (begin.size() > kStreamMagicAt &&
+      absl::StartsWith(begin.substr(kStreamMagicAt), kStreamMagic)) {
+    return TraceFormat::kKvsim;
+  }
+  const size_t first = begin.find_first_not_of(" \t\r\n");
+  if (first == absl::string_view::npos || begin[first] != '{') {
+    return TraceFormat::kAuto;
+  }
+  // A field that only one of the two JSON formats begins with: the ids of a
+  // conversation stand inside its requests.
+  const size_t mooncake =
+      std::min({begin.find("\"input_length\""), begin.find("\"timestamp\""),
+                begin.find("\"hash_ids\"")});
+  const size_t weka = begin.find("\"requests\"");
+  if (mooncake == weka) return TraceFormat::kAuto;  // neither
+  return mooncake < weka ? TraceFormat::kMooncake : TraceFormat::kWeka;
+}
+
+absl::StatusOr<TraceFormat> DetectFormat(ByteSource& source) {
+  const absl::StatusOr<absl::string_view> begin = source.Peek(kPeekBytes);
+  if (!begin.ok()) return begin.status();
+  const TraceFormat format = FormatOf(*begin);
+  if (format != TraceFormat::kAuto) return format;
+  const std::string found =
+      begin->find_first_not_of(" \t\r\n") == absl::string_view::npos
+          ? "no data"
+          : Excerpt(*begin);
+  return absl::InvalidArgumentError(absl::StrCat(
+      source.path(), ": found ", found,
+      ", which is no trace that kvsim knows; accepted: Mooncake JSONL (lines "
+      "with `input_length`), WEKA JSON (an object with `requests`), kvsim's "
+      "own "
+      "format; --trace-format says which when the first lines are damaged"));
+}
+
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenFile(const std::string& path,
+                                                      TraceFormat format) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = ByteSource::Open(path);
+  if (!source.ok()) return source.status();
+  if (format == TraceFormat::kAuto) {
+    const absl::StatusOr<TraceFormat> detected = DetectFormat(**source);
+    if (!detected.ok()) return detected.status();
+    format = *detected;
+  }
+  switch (format) {
+    case TraceFormat::kWeka:
+      return WekaReader::OpenFile(*std::move(source));
+    case TraceFormat::kKvsim:
+      return StreamReader::Open(*std::move(source));
+    default:
+      return MooncakeReader::Open(*std::move(source));
+  }
+}
+
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenAny(const std::string& path,
+                                                     TraceFormat format) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    return OpenFile(path, format);
+  }
+  if (format != TraceFormat::kAuto && format != TraceFormat::kWeka) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": found a folder; accepted for the format ",
+                     TraceFormatName(format), ": one file"));
+  }
+  return WekaReader::OpenFolder(path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenTrace(
+    const std::string& path, const TraceOptions& options) {
+  absl::StatusOr<std::unique_ptr<TraceReader>> reader =
+      OpenAny(path, options.format);
+  if (!reader.ok()) return reader;
+  return std::unique_ptr<TraceReader>(
+      std::make_unique<AdjustedReader>(*std::move(reader), options));
+}
+
+}  // namespace kvsim
