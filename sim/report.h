@@ -1,0 +1,29 @@
+// Fills the report's messages from what was measured.
+#ifndef KVSIM_SIM_REPORT_H_
+#define KVSIM_SIM_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "sim/contiguous_baseline.h"
+#include "sim/hits.h"
+#include "sim/pool_metrics.h"
+#include "sim/report.pb.h"
+#include "sim/request_metrics.h"
+
+namespace kvsim {
+
+void FillRequests(const RequestSummary& summary, Report* report);
+void FillPool(const PoolSummary& summary, Report* report);
+// REQUIRES: FillPool was called: rates need the duration.
+void FillGoodput(const RequestSummary& summary, const std::string& slo,
+                 Report* report);
+void AddContiguous(const ContiguousSummary& summary, Report* report);
+void FillHits(const HitResult& result, HitReport* report);
+
+void AddSwitch(const std::string& name, const std::string& value,
+               Manifest* manifest);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_SIM_REPORT_H_

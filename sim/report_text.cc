@@ -1,0 +1,343 @@
+#include "sim/report_text.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/text.h"
+#include "base/text_table.h"
+#include "base/units.h"
+
+namespace kvsim {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr char kIndent[] = "  ";
+
+std::string Percent(double share) {
+  return absl::StrFormat("%.1f %%", 100.0 * share);
+}
+
+std::string Time(int64_t ns) { return FormatDuration(SimTime(ns)); }
+
+std::string Section(absl::string_view title, const TextTable& table) {
+  return absl::StrCat("\n", title, "\n", table.Print(kIndent));
+}
+
+std::string Header(const Report& report) {
+  const Manifest& manifest = report.manifest();
+  std::string text = absl::StrCat(
+      "kvsim ", manifest.version(), " replay of ", manifest.trace(), " (",
+      manifest.trace_format(), ", ", manifest.trace_hash(), ")\n");
+  absl::StrAppend(&text, "engine ", manifest.engine(), ", ",
+                  FormatCount(report.num_blocks()), " blocks of ",
+                  report.block_tokens(), " tokens");
+  if (report.ledger_unit() == "bytes") {
+    absl::StrAppend(&text, ", ", FormatBytes(Bytes(report.bytes_per_block())),
+                    " a block, pool ", FormatBytes(Bytes(report.pool_bytes())));
+  }
+  absl::StrAppend(&text, "\n");
+  if (report.interrupted()) {
+    absl::StrAppend(&text, "INTERRUPTED: below is what was known by then.\n");
+  }
+  for (const std::string& warning : report.warnings()) {
+    absl::StrAppend(&text, "warning: ", warning, "\n");
+  }
+  return text;
+}
+
+// --- requests -----------------------------------------------------------------
+
+std::string RequestsSection(const Report& report) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  const auto row = [&](const std::string& name, int64_t count,
+                       const std::string& note = "") {
+    table.AddRow({name, FormatCount(count),
+                  FormatPercent(count, report.requests()), note});
+  };
+  table.AddRow({"reached the engine", FormatCount(report.requests())});
+  row("finished", report.finished());
+  if (report.unfinished() > 0) row("unfinished", report.unfinished());
+  row("can never fit", report.never_fit(),
+      report.never_fit() == 0
+          ? ""
+          : absl::StrCat(FormatCount(report.too_long()),
+                         " longer than the engine allows, ",
+                         FormatCount(report.larger_than_pool()),
+                         " larger than the pool"));
+  const int64_t duration_ns = report.end_ns() - report.start_ns();
+  table.AddRow({"model time", Time(duration_ns), "",
+                absl::StrCat("in ", FormatCount(report.steps()),
+                             " steps, idle for ", Time(report.idle_ns()))});
+  if (duration_ns > 0) {
+    const double seconds = static_cast<double>(duration_ns) / 1e9;
+    const auto rate = [&](int64_t tokens) {
+      return absl::StrFormat("%.1f", static_cast<double>(tokens) / seconds);
+    };
+    table.AddRow({"prompt tokens", FormatCount(report.prompt_tokens()), "",
+                  rate(report.prompt_tokens()) + " tokens/s"});
+    table.AddRow({"output tokens", FormatCount(report.output_tokens()), "",
+                  rate(report.output_tokens()) + " tokens/s"});
+  }
+  return Section("Requests", table);
+}
+
+std::string ConcurrencySection(const Report& report) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  table.AddRow({"", "peak", "mean"});
+  table.AddRow({"running", FormatCount(report.peak_running()),
+                absl::StrFormat("%.2f", report.mean_running()),
+                absl::StrCat("peak first reached at ",
+                             Time(report.peak_running_at_ns()))});
+  table.AddRow({"waiting", FormatCount(report.peak_waiting()),
+                absl::StrFormat("%.2f", report.mean_waiting())});
+  return Section("Concurrency (requests; means over time)", table);
+}
+
+// --- limits -------------------------------------------------------------------
+
+std::string LimitInWords(const std::string& limit) {
+  static const auto* kWords = new std::map<std::string, std::string>{
+      {"none_waiting", "nothing waited"},
+      {"max_sequences", "--max-num-seqs requests were running"},
+      {"token_budget", "--max-num-batched-tokens were used up"},
+      {"preemption", "a request was preempted in that step"},
+      {"gate", "its whole prompt did not fit the free blocks"},
+      {"blocks", "this step's blocks did not fit"},
+      {"state_deferral", "it hit a state cached in that very step"},
+      {"async_drain", "its outputs from before a preemption were in flight"},
+      {"idle", "nothing to do"},
+  };
+  const auto it = kWords->find(limit);
+  return it == kWords->end() ? limit : it->second;
+}
+
+std::string LimitsSection(const Report& report) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  table.AddRow({"", "of time", "time", ""});
+  std::vector<const LimitLine*> lines;
+  for (const LimitLine& line : report.limits()) {
+    if (line.time_ns() > 0) lines.push_back(&line);
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LimitLine* a, const LimitLine* b) {
+                     return a->time_ns() > b->time_ns();
+                   });
+  for (const LimitLine* line : lines) {
+    table.AddRow({line->limit(), Percent(line->share()), Time(line->time_ns()),
+                  LimitInWords(line->limit())});
+  }
+  return Section("Why the next request in line was not admitted", table);
+}
+
+// --- times --------------------------------------------------------------------
+
+std::string TimesSection(const Report& report) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kRight, Align::kRight});
+  table.AddRow({"", "mean", "p50", "p90", "p99", "max"});
+  const auto row = [&](const std::string& name, const Times& times) {
+    table.AddRow({name, Time(times.mean_ns()), Time(times.p50_ns()),
+                  Time(times.p90_ns()), Time(times.p99_ns()),
+                  Time(times.max_ns())});
+  };
+  row("waiting", report.waiting());
+  row("time to first token", report.ttft());
+  row("time per output token", report.tpot());
+  row("end to end", report.e2e());
+  std::string text = Section("Times of finished requests", table);
+  if (report.has_goodput()) {
+    const Goodput& goodput = report.goodput();
+    absl::StrAppend(
+        &text,
+        absl::StrFormat("  goodput at %s: %s requests (%s), %.2f requests/s, "
+                        "%.1f output tokens/s\n",
+                        goodput.slo(), FormatCount(goodput.requests()),
+                        Percent(goodput.share()), goodput.requests_per_s(),
+                        goodput.output_tokens_per_s()));
+  }
+  return text;
+}
+
+// --- cache --------------------------------------------------------------------
+
+std::string CacheSection(const Report& report) {
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  table.AddRow({"prompt tokens hit", FormatCount(report.hit_tokens()),
+                FormatPercent(report.hit_tokens(), report.prompt_tokens()),
+                "of all prompt tokens, at first admission"});
+  table.AddRow({"hit at resumes", FormatCount(report.resume_hit_tokens()), "",
+                "tokens found again after a preemption"});
+  table.AddRow({"blocks allocated", FormatCount(report.allocations())});
+  table.AddRow({"evictions", FormatCount(report.evictions()),
+                FormatPercent(report.evictions(), report.allocations()),
+                "of allocations took a cached block"});
+  table.AddRow({"preemptions", FormatCount(report.preemptions()), "",
+                absl::StrCat("of ", FormatCount(report.requests_preempted()),
+                             " different requests")});
+  table.AddRow(
+      {"tokens recomputed", FormatCount(report.recomputed_tokens()),
+       FormatPercent(report.recomputed_tokens(), report.scheduled_tokens()),
+       "of all scheduled tokens"});
+  table.AddRow({"least free blocks", FormatCount(report.min_free_blocks()),
+                FormatPercent(report.min_free_blocks(), report.num_blocks()),
+                "free or reclaimable, right after scheduling"});
+  return Section("Prefix cache and preemption", table);
+}
+
+// --- ledger -------------------------------------------------------------------
+
+std::string AccountInWords(const std::string& account) {
+  static const auto* kWords = new std::map<std::string, std::string>{
+      {"remainder", "does not make a whole block"},
+      {"null", "block 0 and blocks reserved for good"},
+      {"free", "never used or given back without a key"},
+      {"idle", "cached, held by nobody: reclaimable"},
+      {"slot_padding", "held: block bytes no layer uses"},
+      {"page_padding", "held: page bytes beyond rows"},
+      {"live", "held: computed and visible"},
+      {"window_slack", "held: computed, outside every window"},
+      {"in_flight", "held: scheduled or lookahead, not computed"},
+      {"tail_slack", "held: rest of the last blocks"},
+      {"state_current", "held: states the next step reads"},
+      {"state_previous", "held: states kept one step"},
+      {"state_speculative", "held: states of drafts"},
+      {"state_checkpoint", "held: states kept for hits"},
+      {"duplicates", "blocks whose key an earlier block carries"},
+      {"shared_rows", "rows with two owners or more"},
+      {"sharing_saved", "what sharing saves, beside the pool"},
+      {"idle_checkpoints", "states among the idle"},
+      {"idle_padding", "padding inside the idle"},
+  };
+  const auto it = kWords->find(account);
+  return it == kWords->end() ? "" : it->second;
+}
+
+using LedgerLines = google::protobuf::RepeatedPtrField<LedgerLine>;
+
+class LedgerTable {
+ public:
+  explicit LedgerTable(bool bytes)
+      : bytes_(bytes),
+        table_({Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                Align::kRight}) {
+    table_.AddRow({"", "at the peak", "", "mean", "", ""});
+  }
+
+  // Accounts that are zero at the peak and on average say nothing.
+  void AddLines(const LedgerLines& peak, const LedgerLines& mean,
+                const std::string& section = "") {
+    bool first = !section.empty();
+    for (int i = 0; i < peak.size() && i < mean.size(); ++i) {
+      if (peak[i].bytes() == 0 && mean[i].bytes() == 0) continue;
+      if (first) table_.AddSection(section);
+      first = false;
+      table_.AddRow({peak[i].account(), Amount(peak[i].bytes()),
+                     Percent(peak[i].share()), Amount(mean[i].bytes()),
+                     Percent(mean[i].share()),
+                     AccountInWords(peak[i].account())});
+    }
+  }
+  void AddPool(int64_t pool) {
+    table_.AddRow({"pool", Amount(pool), Percent(1), Amount(pool), Percent(1)});
+  }
+  const TextTable& table() const { return table_; }
+
+ private:
+  std::string Amount(int64_t bytes) const {
+    return bytes_ ? FormatGiB(Bytes(bytes), 3) : FormatCount(bytes);
+  }
+  bool bytes_;
+  TextTable table_;
+};
+
+std::string LedgerSection(const Report& report) {
+  const bool bytes = report.ledger_unit() == "bytes";
+  LedgerTable lines(bytes);
+  lines.AddLines(report.ledger_peak(), report.ledger_mean());
+  lines.AddPool(report.pool_bytes());
+  lines.AddLines(report.of_which_peak(), report.of_which_mean(),
+                 "of which (counted above, not added)");
+  return Section(
+      absl::StrCat("Where the ", bytes ? "bytes" : "pool's token slots",
+                   " are (peak at ", Time(report.ledger_peak_at_ns()), " with ",
+                   FormatCount(report.ledger_peak_running()),
+                   " running; means over time)"),
+      lines.table());
+}
+
+// --- baseline -----------------------------------------------------------------
+
+std::string BaselineSection(const Report& report) {
+  if (report.contiguous().empty()) return "";
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kRight, Align::kRight, Align::kRight, Align::kRight,
+                   Align::kRight});
+  table.AddRow({"reserved", "finished", "peak", "mean", "model time", "used",
+                "later", "internal", "external"});
+  table.AddRow({"pages (this run)", FormatCount(report.finished()),
+                FormatCount(report.peak_running()),
+                absl::StrFormat("%.2f", report.mean_running()),
+                Time(report.end_ns() - report.start_ns())});
+  for (const ContiguousBaseline& b : report.contiguous()) {
+    table.AddRow({b.reservation(), FormatCount(b.finished()),
+                  FormatCount(b.peak_running()),
+                  absl::StrFormat("%.2f", b.mean_running()),
+                  Time(b.duration_ns()), Percent(b.used()),
+                  Percent(b.reserved_for_later()),
+                  Percent(b.internal_fragmentation()),
+                  Percent(b.external_fragmentation())});
+  }
+  return Section("Without paging: one contiguous range per request, no cache",
+                 table) +
+         "  used: rows computed or in the batch; later: reserved and written "
+         "before the end;\n  internal: reserved, never written; external: free "
+         "while the next request had no hole.\n";
+}
+
+}  // namespace
+
+std::string ReportText(const Report& report) {
+  return absl::StrCat(Header(report), RequestsSection(report),
+                      ConcurrencySection(report), LimitsSection(report),
+                      TimesSection(report)) +
+         absl::StrCat(CacheSection(report), LedgerSection(report),
+                      BaselineSection(report), "\nreal time ",
+                      Time(report.wall_ns()), "\n");
+}
+
+std::string HitReportText(const HitReport& report) {
+  const Manifest& manifest = report.manifest();
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  table.AddRow({"prompt tokens", FormatCount(report.measured_tokens()), "",
+                absl::StrCat("of ", FormatCount(report.measured_requests()),
+                             " measured requests")});
+  table.AddRow({"hit tokens", FormatCount(report.hit_tokens()),
+                FormatPercent(report.hit_tokens(), report.measured_tokens(), 3),
+                "of the prompt tokens"});
+  table.AddRow(
+      {"hit blocks", FormatCount(report.hit_blocks()),
+       FormatPercent(report.hit_blocks(), report.measured_references(), 3),
+       absl::StrCat("of ", FormatCount(report.measured_references()),
+                    " references")});
+  table.AddRow(
+      {"requests with a hit", FormatCount(report.hit_requests()),
+       FormatPercent(report.hit_requests(), report.measured_requests(), 3)});
+  table.AddRow({"evictions", FormatCount(report.evictions()), "",
+                absl::StrCat("in ", FormatCount(report.references()),
+                             " references of all ",
+                             FormatCount(report.requests()), " requests")});
+  return absl::StrCat("kvsim ", manifest.version(), " prefix hits of ",
+                      manifest.trace(), " (", manifest.trace_format(), ", ",
+                      manifest.trace_hash(), ")\n", report.policy(), ", ",
+                      FormatCount(report.blocks()), " blocks of ",
+                      report.block_tokens(), " tokens, partial tail ",
+                      report.partial_tail(), "\n") +
+         Section("Hits", table) +
+         absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
+}
+
+}  // namespace kvsim
