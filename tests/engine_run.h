@@ -24,7 +24,7 @@ namespace kvsim {
 struct RunSettings {
   vllm::Settings engine;
   int64_t step_us = 20000;
-  bool all_at_once = false;      // "arrival": "all": every row arrives at 0
+  bool all_at_once = false;        // "arrival": "all": every row arrives at 0
   bool partial_tail_hash = false;  // "partial_tail": "hash"
 };
 

@@ -36,10 +36,10 @@ std::string TraceName(const std::string& run) {
 
 void ExpectEqual(const fs::path& folder, const std::string& run,
                  int64_t steps) {
-  const auto result = CompareRun(
-      ReadJson(folder / "settings" / (run + ".json")),
-      (folder / "traces" / TraceName(run)).string(),
-      (folder / "runs" / (run + ".jsonl.zst")).string());
+  const auto result =
+      CompareRun(ReadJson(folder / "settings" / (run + ".json")),
+                 (folder / "traces" / TraceName(run)).string(),
+                 (folder / "runs" / (run + ".jsonl.zst")).string());
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->equal) << result->difference;
   EXPECT_EQ(result->steps, steps);
@@ -93,10 +93,10 @@ TEST(SharedRun, LargeRunIsStepExact) {
   const char* shared = std::getenv("KVSIM_SHARED");
   if (shared == nullptr) GTEST_SKIP() << "KVSIM_SHARED is not set";
   const fs::path folder(shared);
-  const auto result = CompareRun(
-      ReadJson(folder / "oracle/big/full_30k.settings.json"),
-      (folder / "traces/mooncake_conversation.jsonl").string(),
-      (folder / "oracle/big/full_30k.jsonl.zst").string(), 10000);
+  const auto result =
+      CompareRun(ReadJson(folder / "oracle/big/full_30k.settings.json"),
+                 (folder / "traces/mooncake_conversation.jsonl").string(),
+                 (folder / "oracle/big/full_30k.jsonl.zst").string(), 10000);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->equal) << result->difference;
   EXPECT_EQ(result->steps, 301);  // 0, 500, …, 150,000

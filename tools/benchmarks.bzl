@@ -3,4 +3,5 @@
 BENCHMARKS = [
     "//base:random_benchmark",
     "//engines/vllm:kv_cache_benchmark",
+    "//sim:replay_benchmark",
 ]
