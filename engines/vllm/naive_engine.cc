@@ -1,0 +1,357 @@
+#include "engines/vllm/naive_engine.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/check.h"
+#include "engines/token_chain.h"
+
+namespace kvsim::vllm {
+
+NaiveEngine::NaiveEngine(const Settings& settings)
+    : settings_(settings), cache_(settings) {
+  KVSIM_CHECK(settings.Validate().ok()) << settings.Validate();
+}
+
+// --- queues -----------------------------------------------------------------------
+
+Engine::Admission NaiveEngine::Add(const RequestParams& params) {
+  if (params.num_prompt_tokens >= settings_.max_model_len) {
+    return Admission::kTooLong;
+  }
+  Request& request = requests_[params.id];
+  request.params = params;
+  request.held.tokens = dynamic_cast<TokenChain&>(*params.keys).tokens();
+  waiting_.push_back(params.id);
+  return Admission::kQueued;
+}
+
+bool NaiveEngine::IsRunning(RequestId id) const {
+  return std::find(running_.begin(), running_.end(), id) != running_.end();
+}
+
+// Ids of equal priority and arrival are compared as text.
+bool NaiveEngine::Before(RequestId a, RequestId b) const {
+  const RequestParams& x = requests_.at(a).params;
+  const RequestParams& y = requests_.at(b).params;
+  if (x.priority != y.priority) return x.priority < y.priority;
+  if (x.arrival_ns != y.arrival_ns) return x.arrival_ns < y.arrival_ns;
+  return std::to_string(a) < std::to_string(b);
+}
+
+RequestId NaiveEngine::Head(const Queue& queue) const {
+  if (settings_.policy == SchedulingPolicy::kFcfs) return queue.front();
+  RequestId head = queue.front();
+  for (RequestId id : queue) {
+    if (Before(id, head)) head = id;
+  }
+  return head;
+}
+
+// First come first served: those set aside before those that wait. By priority:
+// whoever is ahead.
+NaiveEngine::Queue* NaiveEngine::NextQueue() {
+  if (set_aside_.empty() && waiting_.empty()) return nullptr;
+  if (set_aside_.empty()) return &waiting_;
+  if (waiting_.empty()) return &set_aside_;
+  const bool waiting_first = settings_.policy == SchedulingPolicy::kPriority &&
+                             Before(Head(waiting_), Head(set_aside_));
+  return waiting_first ? &waiting_ : &set_aside_;
+}
+
+RequestId NaiveEngine::AbortHead() {
+  Queue* queue = NextQueue();
+  KVSIM_CHECK(queue != nullptr);
+  const RequestId id = Head(*queue);
+  queue->remove(id);
+  requests_.erase(id);
+  return id;
+}
+
+// --- scheduling -------------------------------------------------------------------
+
+void NaiveEngine::Schedule(StepPlan* plan) {
+  plan->Clear();
+  budget_ = settings_.max_num_batched_tokens;
+  ScheduleRunning(plan);
+  if (plan->preempted.empty()) {
+    plan->limit = AdmitWaiting(plan);
+  } else {
+    plan->limit = AdmissionLimit::kPreemption;  // the victims wait
+  }
+  Advance(plan);
+}
+
+void NaiveEngine::ScheduleRunning(StepPlan* plan) {
+  const Queue order = running_;
+  for (RequestId id : order) {
+    if (budget_ == 0) return;
+    if (!IsRunning(id)) continue;  // preempted for another one
+    Request& r = requests_.at(id);
+    const int64_t n = Runnable(r);
+    if (n <= 0) continue;
+    if (!GetSlots(&r, n, plan)) return;
+    ScheduledRequest work;
+    work.id = id;
+    work.first_token = r.computed;
+    work.num_tokens = static_cast<int32_t>(n);
+    // What goes beyond the known tokens and outputs in flight is drafts.
+    const int64_t sure = r.known() + r.outputs_in_flight - r.computed;
+    work.num_drafts = static_cast<int32_t>(std::max<int64_t>(0, n - sure));
+    work.num_outputs = r.outputs;
+    work.residency = r.preemptions;
+    r.drafts = 0;
+    plan->scheduled.push_back(work);
+    budget_ -= n;
+  }
+}
+
+int64_t NaiveEngine::Runnable(const Request& r) const {
+  // Sure to stop at max_tokens: at least one of its outputs is on its way.
+  if (r.outputs_in_flight > 0 && r.outputs + 1 >= r.params.max_tokens) return 0;
+  int64_t n = r.known() + r.outputs_in_flight + r.drafts - r.computed;
+  if (settings_.long_prefill_token_threshold > 0) {
+    n = std::min(n, settings_.long_prefill_token_threshold);
+  }
+  return std::min({n, budget_, settings_.max_model_len - r.computed - 1});
+}
+
+int64_t NaiveEngine::WithLookahead(int64_t tokens) const {
+  const bool draft_model =
+      settings_.speculative_method == SpeculativeMethod::kEagle;
+  const int64_t lookahead = draft_model ? settings_.num_speculative_tokens : 0;
+  return std::min(tokens + lookahead, settings_.max_model_len);
+}
+
+// Preempts until the request fits; false when it was its own victim.
+bool NaiveEngine::GetSlots(Request* r, int64_t num_new, StepPlan* plan) {
+  const int64_t tokens = WithLookahead(r->computed + num_new);
+  while (cache_.Need(r->held.table, tokens) > cache_.NumFree()) {
+    const RequestId victim = Victim();
+    for (const ScheduledRequest& work : plan->scheduled) {
+      if (work.id == victim) budget_ += work.num_tokens;
+    }
+    std::erase_if(plan->scheduled,
+                  [victim](const auto& work) { return work.id == victim; });
+    Preempt(victim, plan);
+    if (victim == r->params.id) return false;
+  }
+  cache_.Take(&r->held, {}, tokens);
+  cache_.Key(r->held, std::min(r->computed + num_new, r->known()));
+  return true;
+}
+
+// The last of running, or the greatest priority value and arrival.
+RequestId NaiveEngine::Victim() const {
+  if (settings_.policy == SchedulingPolicy::kFcfs) return running_.back();
+  RequestId victim = running_.front();
+  for (RequestId id : running_) {
+    const RequestParams& a = requests_.at(id).params;
+    const RequestParams& b = requests_.at(victim).params;
+    const bool later = a.priority > b.priority || (a.priority == b.priority &&
+                                                   a.arrival_ns > b.arrival_ns);
+    if (later) victim = id;
+  }
+  return victim;
+}
+
+void NaiveEngine::Preempt(RequestId id, StepPlan* plan) {
+  Request& r = requests_.at(id);
+  cache_.Free(&r.held);
+  r.computed = 0;
+  r.drafts = 0;
+  ++r.preemptions;
+  running_.remove(id);
+  waiting_.push_front(id);
+  plan->preempted.push_back(id);
+}
+
+AdmissionLimit NaiveEngine::AdmitWaiting(StepPlan* plan) {
+  Queue draining;
+  AdmissionLimit limit = AdmissionLimit::kNoneWaiting;
+  while (Queue* queue = NextQueue()) {
+    const RequestId id = Head(*queue);
+    Request& r = requests_.at(id);
+    if (budget_ == 0) {
+      limit = AdmissionLimit::kTokenBudget;
+    } else if (static_cast<int64_t>(running_.size()) ==
+               settings_.max_num_seqs) {
+      limit = AdmissionLimit::kMaxSequences;
+    } else if (r.outputs_in_flight > 0) {
+      draining.push_back(id);
+    } else {
+      limit = TryAdmit(&r, plan);
+    }
+    if (limit != AdmissionLimit::kNoneWaiting) break;
+    queue->remove(id);
+  }
+  if (limit == AdmissionLimit::kNoneWaiting && !draining.empty()) {
+    limit = AdmissionLimit::kAsyncDrain;
+  }
+  set_aside_.splice(set_aside_.begin(), draining);
+  return limit;
+}
+
+AdmissionLimit NaiveEngine::TryAdmit(Request* r, StepPlan* plan) {
+  const NaiveCache::Ids hit = cache_.Hit(r->held, r->known());
+  const int64_t hit_tokens =
+      static_cast<int64_t>(hit.size()) * settings_.block_size;
+  int64_t n = r->known() - hit_tokens;
+  if (settings_.long_prefill_token_threshold > 0) {
+    n = std::min(n, settings_.long_prefill_token_threshold);
+  }
+  if (!settings_.enable_chunked_prefill && n > budget_) {
+    return AdmissionLimit::kTokenBudget;
+  }
+  n = std::min(n, budget_);
+  int64_t room = cache_.NumFree();
+  if (!running_.empty()) {
+    room -= static_cast<int64_t>(settings_.watermark *
+                                 static_cast<double>(settings_.num_gpu_blocks));
+  }
+  if (settings_.reserve_full_sequence && cache_.Need(hit, r->known()) > room) {
+    return AdmissionLimit::kGate;
+  }
+  const int64_t tokens = WithLookahead(hit_tokens + n);
+  if (cache_.Need(hit, tokens) > room) return AdmissionLimit::kBlocks;
+  cache_.Take(&r->held, hit, tokens);
+  cache_.Key(r->held, std::min(hit_tokens + n, r->known()));
+
+  r->computed = hit_tokens;
+  running_.push_back(r->params.id);
+  (r->preemptions == 0 ? plan->admitted : plan->resumed)
+      .push_back({r->params.id, hit_tokens});
+  ScheduledRequest work;
+  work.id = r->params.id;
+  work.first_token = hit_tokens;
+  work.num_tokens = static_cast<int32_t>(n);
+  work.num_outputs = r->outputs;
+  work.residency = r->preemptions;
+  plan->scheduled.push_back(work);
+  budget_ -= n;
+  return AdmissionLimit::kNoneWaiting;
+}
+
+void NaiveEngine::Advance(StepPlan* plan) {
+  for (ScheduledRequest& work : plan->scheduled) {
+    Request& r = requests_.at(work.id);
+    r.computed += work.num_tokens;
+    plan->total_tokens += work.num_tokens;
+    work.samples = r.computed >= r.known() + r.outputs_in_flight;
+    if (work.samples && settings_.async_scheduling) {
+      r.outputs_in_flight += 1 + work.num_drafts;
+      r.drafts = settings_.num_speculative_tokens;
+    }
+  }
+}
+
+// --- outputs ------------------------------------------------------------------------
+
+void NaiveEngine::Complete(const StepPlan& plan,
+                           std::span<const int32_t> num_sampled,
+                           std::vector<RequestId>* finished) {
+  for (size_t i = 0; i < plan.scheduled.size(); ++i) {
+    const RequestId id = plan.scheduled[i].id;
+    const auto it = requests_.find(id);
+    if (it == requests_.end()) continue;
+    Request& r = it->second;
+    Record(&r, plan.scheduled[i], num_sampled[i]);
+    if (r.outputs < r.params.max_tokens &&
+        r.known() < settings_.max_model_len) {
+      continue;
+    }
+    finished->push_back(id);
+    cache_.Free(&r.held);  // of a preempted one nothing is left to free
+    running_.remove(id);
+    waiting_.remove(id);
+    set_aside_.remove(id);
+    requests_.erase(it);
+  }
+}
+
+void NaiveEngine::Record(Request* r, const ScheduledRequest& work,
+                         int64_t sampled) {
+  // Of a sampling step one output is the model's own, the others are drafts
+  // that it accepted; the rest was computed for nothing.
+  const int64_t rejected = sampled > 0 ? work.num_drafts - (sampled - 1) : 0;
+  const bool resident =
+      IsRunning(r->params.id) && work.residency == r->preemptions;
+  if (resident) {
+    cache_.Write(&r->held, work.num_tokens - rejected);
+    r->computed -= rejected;
+  }
+  if (sampled == 0) return;
+  r->outputs +=
+      std::min(sampled, std::min(r->params.max_tokens - r->outputs,
+                                 settings_.max_model_len - r->known()));
+  if (!settings_.async_scheduling) {
+    r->drafts = settings_.num_speculative_tokens;
+    return;
+  }
+  r->outputs_in_flight -= 1 + work.num_drafts;
+  // The newest output is known but not computed by the batch that gave it.
+  if (resident) cache_.Key(r->held, r->known() - 1);
+}
+
+// --- inspection -----------------------------------------------------------------------
+
+EngineCounts NaiveEngine::Counts() const {
+  EngineCounts counts;
+  counts.running = static_cast<int64_t>(running_.size());
+  counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size());
+  counts.free_blocks = cache_.NumFree();
+  counts.cached_keys = cache_.NumDistinctKeys();
+  counts.allocations = cache_.allocations();
+  counts.evictions = counts.evicted_keys = cache_.evictions();
+  return counts;
+}
+
+LedgerSnapshot NaiveEngine::Ledger() const {
+  std::vector<const NaiveCache::Holder*> holders;
+  for (const auto& [id, request] : requests_) holders.push_back(&request.held);
+  return cache_.Recount(holders);
+}
+
+int64_t NaiveEngine::NumOutputs(RequestId id) const {
+  const auto it = requests_.find(id);
+  return it == requests_.end() ? 0 : it->second.outputs;
+}
+
+std::span<const BlockId> NaiveEngine::BlockTable(RequestId id, int) const {
+  const auto it = requests_.find(id);
+  if (it == requests_.end()) return {};
+  return it->second.held.table;
+}
+
+std::vector<int64_t> NaiveEngine::CommonPrefixBlocks() const {
+  if (running_.empty() || !settings_.enable_prefix_caching) return {0};
+  int64_t holders = 0, common = 0;
+  for (const auto& [id, request] : requests_) {
+    if (!request.held.table.empty()) ++holders;
+  }
+  for (BlockId id : requests_.at(running_.front()).held.table) {
+    if (cache_.Owners(id) != holders) break;
+    ++common;
+  }
+  return {common};
+}
+
+AllocatorState NaiveEngine::Inspect() const {
+  AllocatorState state;
+  state.free_queue = cache_.FreeQueue();
+  const auto num_blocks = static_cast<BlockId>(settings_.num_gpu_blocks);
+  for (BlockId id = 0; id < num_blocks; ++id) {
+    state.ref_counts.push_back(static_cast<int32_t>(cache_.Owners(id)));
+    state.keyed.push_back(cache_.Keyed(id) ? 1 : 0);
+  }
+  for (RequestId id : running_) {
+    state.running.push_back({id, {requests_.at(id).held.table}});
+  }
+  return state;
+}
+
+std::string NaiveEngine::CheckInvariants() const {
+  return Ledger().Balanced() ? "" : "the recount does not balance";
+}
+
+}  // namespace kvsim::vllm

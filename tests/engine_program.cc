@@ -1,0 +1,307 @@
+#include "tests/engine_program.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/check.h"
+#include "engines/vllm/engine.h"
+#include "engines/vllm/naive_engine.h"
+
+namespace kvsim {
+namespace {
+
+bool Same(const ScheduledRequest& a, const ScheduledRequest& b) {
+  return a.id == b.id && a.first_token == b.first_token &&
+         a.num_tokens == b.num_tokens && a.num_drafts == b.num_drafts &&
+         a.num_outputs == b.num_outputs && a.samples == b.samples &&
+         a.residency == b.residency;
+}
+
+bool Same(const AdmittedRequest& a, const AdmittedRequest& b) {
+  return a.id == b.id && a.hit_tokens == b.hit_tokens;
+}
+
+template <typename T>
+bool SameLists(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const T& x, const T& y) { return Same(x, y); });
+}
+
+std::string PlanDifference(const StepPlan& a, const StepPlan& b) {
+  if (!SameLists(a.scheduled, b.scheduled)) return "plan: scheduled";
+  if (!SameLists(a.admitted, b.admitted)) return "plan: admitted";
+  if (!SameLists(a.resumed, b.resumed)) return "plan: resumed";
+  if (a.preempted != b.preempted) return "plan: preempted";
+  if (a.total_tokens != b.total_tokens) return "plan: total_tokens";
+  if (a.limit == b.limit) return "";
+  return std::string("plan: limit ") + AdmissionLimitName(a.limit) + " vs. " +
+         AdmissionLimitName(b.limit);
+}
+
+std::string CountsDifference(const EngineCounts& a, const EngineCounts& b) {
+  if (a.running != b.running) return "counts: running";
+  if (a.waiting != b.waiting) return "counts: waiting";
+  if (a.free_blocks != b.free_blocks) return "counts: free_blocks";
+  if (a.cached_keys != b.cached_keys) return "counts: cached_keys";
+  if (a.allocations != b.allocations) return "counts: allocations";
+  if (a.evictions != b.evictions) return "counts: evictions";
+  if (a.evicted_keys != b.evicted_keys) return "counts: evicted_keys";
+  return "";
+}
+
+std::string StateDifference(const AllocatorState& a, const AllocatorState& b) {
+  if (a.free_queue != b.free_queue) return "free queue";
+  if (a.ref_counts != b.ref_counts) return "reference counts";
+  if (a.keyed != b.keyed) return "keyed blocks";
+  if (a.running.size() != b.running.size()) return "running";
+  for (size_t i = 0; i < a.running.size(); ++i) {
+    if (a.running[i].id != b.running[i].id) return "order of running";
+    if (a.running[i].groups != b.running[i].groups) return "running tables";
+  }
+  return "";
+}
+
+std::string LedgerDifference(const LedgerSnapshot& a, const LedgerSnapshot& b) {
+  std::ostringstream out;
+  for (size_t i = 0; i < kNumAccounts; ++i) {
+    const auto account = static_cast<Account>(i);
+    if (a[account] == b[account]) continue;
+    out << "ledger: " << AccountName(account) << " " << a[account]
+        << ", recounted " << b[account];
+    return out.str();
+  }
+  for (size_t i = 0; i < kNumOfWhich; ++i) {
+    const auto figure = static_cast<OfWhich>(i);
+    if (a[figure] == b[figure]) continue;
+    out << "ledger: " << OfWhichName(figure) << " " << a[figure]
+        << ", recounted " << b[figure];
+    return out.str();
+  }
+  return a.pool_bytes == b.pool_bytes ? "" : "ledger: pool_bytes";
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> MakeVllmEngine(const vllm::Settings& settings) {
+  auto engine = vllm::VllmEngine::Create(settings);
+  KVSIM_CHECK(engine.ok()) << engine.status();
+  return *std::move(engine);
+}
+
+// --- the state ----------------------------------------------------------------------
+
+State::State(const vllm::Settings& settings, const SubjectFactory& make)
+    : settings_(settings),
+      naive_(std::make_unique<vllm::NaiveEngine>(settings)) {
+  for (const bool remembers : {true, false}) {
+    vllm::Settings subject = settings;
+    subject.remember_refusal = remembers;
+    subjects_.push_back(make(subject));
+  }
+}
+
+const State::Known* State::Find(RequestId id) const {
+  const auto it = std::find_if(known_.begin(), known_.end(),
+                               [id](const Known& k) { return k.id == id; });
+  return it == known_.end() ? nullptr : &*it;
+}
+
+std::string State::Perform(const Operation& operation) {
+  return std::visit([this](const auto& op) { return op.Perform(*this); },
+                    operation);
+}
+
+std::string State::CompareAll() const {
+  const std::string wrong = naive_->CheckInvariants();
+  if (!wrong.empty()) return wrong;
+  for (const auto& subject : subjects_) {
+    const std::string difference = Compare(*subject);
+    if (!difference.empty()) return difference;
+  }
+  return "";
+}
+
+std::string State::Compare(const Engine& subject) const {
+  std::string wrong = subject.CheckInvariants();
+  if (wrong.empty()) {
+    wrong = StateDifference(subject.Inspect(), naive_->Inspect());
+  }
+  if (wrong.empty()) {
+    wrong = CountsDifference(subject.Counts(), naive_->Counts());
+  }
+  if (wrong.empty()) {
+    wrong = LedgerDifference(subject.Ledger(), naive_->Ledger());
+  }
+  if (!wrong.empty()) return wrong;
+  if (subject.HasUnfinished() != naive_->HasUnfinished()) return "unfinished";
+  if (subject.CommonPrefixBlocks() != naive_->CommonPrefixBlocks()) {
+    return "common prefix blocks";
+  }
+  for (const Known& request : known_) {
+    if (subject.NumOutputs(request.id) != naive_->NumOutputs(request.id)) {
+      return "outputs of request " + std::to_string(request.id);
+    }
+    const auto a = subject.BlockTable(request.id, 0);
+    const auto b = naive_->BlockTable(request.id, 0);
+    if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) {
+      return "table of request " + std::to_string(request.id);
+    }
+  }
+  return "";
+}
+
+// --- the operations -----------------------------------------------------------------
+
+std::string Add::Perform(State& state) const {
+  if (state.Find(id) != nullptr || prompt.empty()) return "";
+  std::vector<int64_t> tokens = prompt;
+  for (int64_t i = 0; i < max_tokens; ++i) {
+    tokens.push_back(OutputToken(id, static_cast<int64_t>(tokens.size())));
+  }
+  state.known_.push_back({id, max_tokens,
+                          std::make_unique<TokenChain>(
+                              std::move(tokens), state.settings_.block_size)});
+  RequestParams params;
+  params.id = id;
+  params.num_prompt_tokens = static_cast<int64_t>(prompt.size());
+  params.max_tokens = max_tokens;
+  params.priority = priority;
+  params.arrival_ns = arrival_ns;
+  params.keys = state.known_.back().keys.get();
+  const Engine::Admission expected = state.naive_->Add(params);
+  for (const auto& subject : state.subjects_) {
+    if (subject->Add(params) != expected) return "answer of Add";
+  }
+  return state.CompareAll();
+}
+
+std::string Schedule::Perform(State& state) const {
+  if (!state.HasUnfinished() || state.num_in_flight() == state.Depth()) {
+    return "";
+  }
+  state.naive_->Schedule(&state.last_plan_);
+  for (const auto& subject : state.subjects_) {
+    subject->Schedule(&state.subject_plan_);
+    const std::string difference =
+        PlanDifference(state.subject_plan_, state.last_plan_);
+    if (!difference.empty()) return difference;
+  }
+  state.in_flight_.push_back(state.last_plan_);
+  return state.CompareAll();
+}
+
+std::vector<int32_t> State::Sampled(const StepPlan& plan, uint32_t dice) const {
+  std::vector<int32_t> sampled;
+  for (const ScheduledRequest& work : plan.scheduled) {
+    const Known* request = Find(work.id);
+    const int64_t left = request->max_tokens - naive_->NumOutputs(work.id);
+    const int64_t drafts = work.num_drafts;
+    const int64_t outputs = 1 + (dice + sampled.size()) % (drafts + 1);
+    sampled.push_back(
+        work.samples ? static_cast<int32_t>(std::min(outputs, left)) : 0);
+  }
+  return sampled;
+}
+
+std::string Complete::Perform(State& state) const {
+  if (state.in_flight_.empty()) return "";
+  const StepPlan plan = std::move(state.in_flight_.front());
+  state.in_flight_.pop_front();
+  const std::vector<int32_t> sampled = state.Sampled(plan, dice);
+  std::vector<RequestId> expected;
+  state.naive_->Complete(plan, sampled, &expected);
+  for (const auto& subject : state.subjects_) {
+    std::vector<RequestId> finished;
+    subject->Complete(plan, sampled, &finished);
+    if (finished != expected) return "finished";
+  }
+  return state.CompareAll();
+}
+
+std::string AbortHead::Perform(State& state) const {
+  if (state.Counts().waiting == 0) return "";
+  const RequestId expected = state.naive_->AbortHead();
+  for (const auto& subject : state.subjects_) {
+    if (subject->AbortHead() != expected) return "aborted head";
+  }
+  return state.CompareAll();
+}
+
+std::string Run(const Program& program, const SubjectFactory& make) {
+  State state(program.settings, make);
+  for (size_t i = 0; i < program.operations.size(); ++i) {
+    const std::string difference = state.Perform(program.operations[i]);
+    if (difference.empty()) continue;
+    return "operation " + std::to_string(i) + ": " + difference;
+  }
+  return "";
+}
+
+// --- printing -----------------------------------------------------------------------
+
+std::string Add::Code() const {
+  std::ostringstream out;
+  out << "Add{" << id << ", {";
+  for (size_t i = 0; i < prompt.size(); ++i) {
+    out << (i == 0 ? "" : ", ") << prompt[i];
+  }
+  out << "}, " << max_tokens << ", " << priority << ", " << arrival_ns << "}";
+  return out.str();
+}
+
+std::string Complete::Code() const {
+  return "Complete{" + std::to_string(dice) + "}";
+}
+
+std::string Program::Code() const {
+  const vllm::Settings defaults;
+  std::ostringstream out;
+  out.precision(17);
+  out << "Program p;\n";
+  const auto number = [&out](const char* name, auto value, auto standard) {
+    if (value != standard)
+      out << "p.settings." << name << " = " << value << ";\n";
+  };
+#define KVSIM_PRINT_(field)                           \
+  number(#field, static_cast<double>(settings.field), \
+         static_cast<double>(defaults.field))
+  KVSIM_PRINT_(num_gpu_blocks);
+  KVSIM_PRINT_(block_size);
+  KVSIM_PRINT_(max_num_seqs);
+  KVSIM_PRINT_(max_num_batched_tokens);
+  KVSIM_PRINT_(max_model_len);
+  KVSIM_PRINT_(enable_prefix_caching);
+  KVSIM_PRINT_(enable_chunked_prefill);
+  KVSIM_PRINT_(async_scheduling);
+  KVSIM_PRINT_(watermark);
+  KVSIM_PRINT_(long_prefill_token_threshold);
+  KVSIM_PRINT_(num_speculative_tokens);
+  KVSIM_PRINT_(reserve_full_sequence);
+  KVSIM_PRINT_(geometry.pool_bytes);
+  KVSIM_PRINT_(geometry.row_bytes);
+  KVSIM_PRINT_(geometry.page_padding);
+  KVSIM_PRINT_(geometry.slot_padding);
+#undef KVSIM_PRINT_
+  if (settings.policy == vllm::SchedulingPolicy::kPriority) {
+    out << "p.settings.policy = vllm::SchedulingPolicy::kPriority;\n";
+  }
+  if (settings.speculative_method == vllm::SpeculativeMethod::kNgram) {
+    out << "p.settings.speculative_method = "
+           "vllm::SpeculativeMethod::kNgram;\n";
+  }
+  if (settings.free_order != defaults.free_order) {
+    out << "p.settings.free_order = static_cast<FreeOrder>("
+        << static_cast<int>(settings.free_order) << ");\n";
+  }
+  out << "p.operations = {\n";
+  for (const Operation& operation : operations) {
+    out << "    "
+        << std::visit([](const auto& op) { return op.Code(); }, operation)
+        << ",\n";
+  }
+  out << "};\nEXPECT_EQ(Run(p), \"\");\n";
+  return out.str();
+}
+
+}  // namespace kvsim

@@ -1,0 +1,71 @@
+// Drives a State as the simulator drives an engine, and writes down what it did.
+//
+// Model:      one step is Schedule, then Complete when the batch queue holds as
+//             many as the engine's mode allows, when the batch came out empty or
+//             when nothing is unfinished; a head that can never fit is aborted.
+//             The operations performed so far are a Program.
+#ifndef KVSIM_TESTS_PROGRAM_DRIVER_H_
+#define KVSIM_TESTS_PROGRAM_DRIVER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tests/engine_program.h"
+
+namespace kvsim {
+
+class ProgramDriver {
+ public:
+  explicit ProgramDriver(const vllm::Settings& settings,
+                         const SubjectFactory& make = MakeVllmEngine)
+      : state_(settings, make), program_{settings, {}} {}
+
+  // Does nothing once the engines have differed.
+  void Do(Operation operation) {
+    if (!difference_.empty()) return;
+    program_.operations.push_back(std::move(operation));
+    difference_ = state_.Perform(program_.operations.back());
+  }
+  void Step(uint32_t dice) {
+    const bool schedules = state_.HasUnfinished();
+    if (schedules) Do(Schedule{});
+    const size_t depth = program_.settings.async_scheduling ? 2 : 1;
+    const bool empty = schedules && state_.last_plan().total_tokens == 0;
+    if (schedules && !empty && state_.num_in_flight() < depth) return;
+    const int64_t before = NumUnfinished();
+    Do(Complete{dice});
+    if (empty && state_.num_in_flight() == 0 && NumUnfinished() == before &&
+        state_.last_plan().preempted.empty()) {
+      Do(AbortHead{});
+    }
+  }
+  // Steps until everything is served or dropped, at most `limit` times.
+  void Drain(uint32_t dice, int64_t limit = 10'000) {
+    while (Busy() && difference_.empty()) {
+      Step(dice++);
+      if (--limit < 0) difference_ = "the run does not end";
+    }
+  }
+
+  bool Busy() const {
+    return state_.HasUnfinished() || state_.num_in_flight() > 0;
+  }
+  const State& state() const { return state_; }
+  const Program& program() const { return program_; }
+  const std::string& difference() const { return difference_; }
+
+ private:
+  int64_t NumUnfinished() const {
+    const EngineCounts counts = state_.Counts();
+    return counts.running + counts.waiting;
+  }
+
+  State state_;
+  Program program_;
+  std::string difference_;
+};
+
+}  // namespace kvsim
+
+#endif  // KVSIM_TESTS_PROGRAM_DRIVER_H_

@@ -1,0 +1,127 @@
+#include "tests/shrink_program.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace kvsim {
+namespace {
+
+using Fails = std::function<bool(const Program&)>;
+
+// Keeps `candidate` if it fails too.
+bool Try(Program candidate, Program* program, const Fails& fails) {
+  if (!candidate.settings.Validate().ok() || !fails(candidate)) return false;
+  *program = std::move(candidate);
+  return true;
+}
+
+bool DropOperations(Program* program, const Fails& fails) {
+  bool progress = false;
+  for (size_t run = std::max<size_t>(1, program->operations.size() / 2);
+       run > 0; run /= 2) {
+    for (size_t at = 0; at < program->operations.size();) {
+      Program shorter = *program;
+      const auto begin =
+          shorter.operations.begin() + static_cast<std::ptrdiff_t>(at);
+      const size_t n = std::min(run, shorter.operations.size() - at);
+      shorter.operations.erase(begin, begin + static_cast<std::ptrdiff_t>(n));
+      if (Try(std::move(shorter), program, fails)) {
+        progress = true;
+      } else {
+        at += run;
+      }
+    }
+  }
+  return progress;
+}
+
+// Smaller requests, the boldest change first.
+std::vector<Add> Smaller(const Add& add) {
+  std::vector<Add> smaller;
+  const auto vary = [&](auto change) {
+    Add copy = add;
+    change(&copy);
+    if (copy.Code() != add.Code()) smaller.push_back(copy);
+  };
+  const size_t n = add.prompt.size();
+  vary([](Add* a) { a->prompt.resize(1); });
+  vary([n](Add* a) { a->prompt.resize((n + 1) / 2); });
+  vary([n](Add* a) { a->prompt.resize(std::max<size_t>(1, n - 1)); });
+  vary([](Add* a) { a->max_tokens = 1; });
+  vary([](Add* a) { a->max_tokens = (a->max_tokens + 1) / 2; });
+  vary([](Add* a) { a->max_tokens = std::max<int64_t>(1, a->max_tokens - 1); });
+  vary([](Add* a) { a->priority = 0; });
+  vary([](Add* a) { a->arrival_ns = 0; });
+  return smaller;
+}
+
+bool SimplifyOperations(Program* program, const Fails& fails) {
+  bool progress = false;
+  for (size_t i = 0; i < program->operations.size(); ++i) {
+    std::vector<Operation> simpler;
+    if (const Add* add = std::get_if<Add>(&program->operations[i])) {
+      for (Add& smaller : Smaller(*add)) simpler.push_back(std::move(smaller));
+    }
+    const auto* complete = std::get_if<Complete>(&program->operations[i]);
+    if (complete != nullptr && complete->dice > 0) simpler = {Complete{0}};
+    for (Operation& operation : simpler) {
+      Program candidate = *program;
+      candidate.operations[i] = std::move(operation);
+      if (!Try(std::move(candidate), program, fails)) continue;
+      progress = true;
+      break;
+    }
+  }
+  return progress;
+}
+
+bool SimplifySettings(Program* program, const Fails& fails) {
+  bool progress = false;
+  const vllm::Settings plain;
+  const auto reset = [&](auto field) {
+    Program candidate = *program;
+    if (candidate.settings.*field == plain.*field) return;
+    candidate.settings.*field = plain.*field;
+    progress |= Try(std::move(candidate), program, fails);
+  };
+  reset(&vllm::Settings::num_speculative_tokens);
+  reset(&vllm::Settings::speculative_method);
+  reset(&vllm::Settings::async_scheduling);
+  reset(&vllm::Settings::policy);
+  reset(&vllm::Settings::watermark);
+  reset(&vllm::Settings::long_prefill_token_threshold);
+  reset(&vllm::Settings::enable_chunked_prefill);
+  reset(&vllm::Settings::enable_prefix_caching);
+  reset(&vllm::Settings::reserve_full_sequence);
+  reset(&vllm::Settings::max_num_seqs);
+  reset(&vllm::Settings::max_num_batched_tokens);
+  reset(&vllm::Settings::max_model_len);
+  reset(&vllm::Settings::free_order);
+  Program even = *program;
+  even.settings.geometry = {};
+  if (even.Code() != program->Code()) {
+    progress |= Try(std::move(even), program, fails);
+  }
+  for (auto field :
+       {&vllm::Settings::num_gpu_blocks, &vllm::Settings::block_size}) {
+    Program candidate = *program;
+    --(candidate.settings.*field);
+    progress |= Try(std::move(candidate), program, fails);
+  }
+  return progress;
+}
+
+}  // namespace
+
+Program Shrink(Program program, const Fails& fails) {
+  bool progress = true;
+  while (progress) {
+    progress = DropOperations(&program, fails);
+    progress |= SimplifyOperations(&program, fails);
+    progress |= SimplifySettings(&program, fails);
+  }
+  return program;
+}
+
+}  // namespace kvsim
