@@ -72,9 +72,7 @@ int RunKvsim(const std::vector<std::string>& arguments, std::ostream& out,
       "kvsim");
   app.set_version_flag("--version", std::string("kvsim ") + kVersion);
   app.require_subcommand(1);
-  for (AddCommandFn add : kCommands) {
-    if (add != nullptr) add(app, context);
-  }
+  for (AddCommandFn add : kCommands) add(app, context);
   const std::string unknown = UnknownCommand(app, ours);
   if (!unknown.empty()) {
     err << unknown << "\n";
