@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "allocator/block_id.h"
 #include "allocator/ledger.h"
+#include "base/block_id.h"
 #include "engines/vllm/settings.h"
 
 namespace kvsim::vllm {
