@@ -98,8 +98,8 @@ Bytes PaddingOfRequest(const PoolPlan& pool, Tokens length) {
 }
 
 // The GPU of the binding rank, from top to bottom.
-std::vector<Account> AccountsOfGpu(const vllm::MemoryBudget& budget) {
-  std::vector<Account> accounts;
+std::vector<MemoryAccount> AccountsOfGpu(const vllm::MemoryBudget& budget) {
+  std::vector<MemoryAccount> accounts;
   const auto add = [&](absl::string_view name, Bytes bytes) {
     if (bytes != Bytes(0)) accounts.push_back({std::string(name), bytes, ""});
   };
@@ -113,11 +113,11 @@ std::vector<Account> AccountsOfGpu(const vllm::MemoryBudget& budget) {
   return accounts;
 }
 
-std::vector<Account> WriteAccounts(const vllm::PlannedModel& planned,
+std::vector<MemoryAccount> WriteAccounts(const vllm::PlannedModel& planned,
                                    Tokens longest) {
   const PoolPlan& pool = planned.pool;
   const RankPool& rank = pool.ranks[pool.binding_rank];
-  std::vector<Account> accounts;
+  std::vector<MemoryAccount> accounts;
   if (!planned.budgets.empty()) {
     accounts = AccountsOfGpu(planned.budgets[pool.binding_rank]);
   }

@@ -30,7 +30,7 @@ namespace kvsim {
 
 // One line of "where the bytes go", on the rank that binds. Lines that are not
 // parts of an earlier one add up to the GPU's total.
-struct Account {
+struct MemoryAccount {
   std::string name;
   Bytes bytes;
   std::string part_of;  // "": of the GPU
@@ -64,7 +64,7 @@ struct CapacityAnswer {
   int64_t max_num_seqs = 0;
 
   PoolPlan pool;
-  std::vector<Account> accounts;
+  std::vector<MemoryAccount> accounts;
   Bytes kv_band;  // the pool's memory is known to within this
   std::string kv_band_basis;
 

@@ -95,14 +95,14 @@ CapacityQuestion OnH100(const ModelSpec& model) {
 
 Bytes SumOfParts(const CapacityAnswer& answer, const std::string& whole) {
   Bytes sum(0);
-  for (const Account& account : answer.accounts) {
+  for (const MemoryAccount& account : answer.accounts) {
     if (account.part_of == whole) sum += account.bytes;
   }
   return sum;
 }
 
 Bytes AccountOf(const CapacityAnswer& answer, const std::string& name) {
-  for (const Account& account : answer.accounts) {
+  for (const MemoryAccount& account : answer.accounts) {
     if (account.name == name) return account.bytes;
   }
   return Bytes(-1);

@@ -51,7 +51,7 @@ Json RanksJson(const PoolPlan& pool) {
 
 Json AccountsJson(const CapacityAnswer& answer) {
   Json accounts = Json::array();
-  for (const Account& account : answer.accounts) {
+  for (const MemoryAccount& account : answer.accounts) {
     accounts.push_back({{"name", account.name},
                         {"bytes", account.bytes.value()},
                         {"part_of", account.part_of}});

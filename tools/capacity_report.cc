@@ -40,7 +40,7 @@ void PrintAccounts(const CapacityQuestion& question,
                    const CapacityAnswer& answer, std::ostream& out) {
   out << "\nMemory of one rank (" << answer.binds << " binds)\n";
   PrintCard(question, out);
-  for (const Account& account : answer.accounts) {
+  for (const MemoryAccount& account : answer.accounts) {
     const bool part = !account.part_of.empty();
     out << absl::StrFormat("  %s%-*s %12s", part ? "  " : "", part ? 50 : 52,
                            account.name, FormatGiB(account.bytes, 3));
