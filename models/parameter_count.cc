@@ -167,8 +167,9 @@ void AddLayer(const LayerSpec& layer, int64_t hidden, ParameterCount& count) {
   count.norms_and_routers += layer.norms * hidden;
 }
 
-// Stored bytes per weight, the scales of its group included: one byte per 32
-// elements for int4 and mxfp4, one per 16 for nvfp4.
+}  // namespace
+
+// One scale byte per 32 elements for int4 and mxfp4, one per 16 for nvfp4.
 double BytesPerWeight(DType dtype) {
   switch (dtype) {
     case DType::kInt4:
@@ -180,8 +181,6 @@ double BytesPerWeight(DType dtype) {
       return BitsPerElement(dtype) / 8.0;
   }
 }
-
-}  // namespace
 
 ParameterCount CountParameters(const ModelSpec& spec, bool mtp_layers) {
   ParameterCount count;

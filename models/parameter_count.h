@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "models/dtype.h"
 #include "models/model_spec.h"
 
 namespace kvsim {
@@ -29,6 +30,9 @@ struct ParameterCount {
 // Weights of the text model. Encoders, vision towers are not counted; MTP
 // layers only when asked.
 ParameterCount CountParameters(const ModelSpec& spec, bool mtp_layers = false);
+
+// Stored bytes of one weight, its share of its group's scales included.
+double BytesPerWeight(DType dtype);
 
 // Bytes of those weights as the checkpoint's quantization record stores them:
 // bf16 2, fp8 and int8 1, int4 and mxfp4 0.53125, nvfp4 0.5625 per weight
