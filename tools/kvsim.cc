@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/layout_command.h"
 #include "tools/models_command.h"
+#include "tools/replay_command.h"
 
 namespace kvsim {
 namespace {
@@ -20,6 +21,7 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 constexpr AddCommandFn kCommands[] = {
     AddLayoutCommand,
     AddCapacityCommand,
+    AddReplayCommand,
     AddModelsCommand,
 };
 

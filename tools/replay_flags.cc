@@ -1,0 +1,223 @@
+#include "tools/replay_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/text.h"
+#include "tools/command.h"
+#include "tools/flag_reader.h"
+
+namespace kvsim {
+namespace {
+
+void DeclareTraceFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    return command.add_option(names, value, help)->group("Trace");
+  };
+  add("--trace", flags.trace, "File or folder of requests")->required();
+  add("--trace-format", flags.trace_format,
+      "auto, mooncake, weka or kvsim (auto: by content)");
+  add("--limit", flags.limit, "Only the first N requests");
+  add("--rate-scale", flags.rate_scale,
+      "Multiply the arrival rate: 2, 0.25, 3/2");
+  add("--arrivals", flags.arrivals,
+      "timestamps (open loop) or after-previous (closed loop; the default for "
+      "traces with sessions)");
+  add("--partial-tail", flags.partial_tail,
+      "unique (tokens behind the last whole hash block never hit) or shared");
+  command
+      .add_flag("--continue-sessions", flags.continue_sessions,
+                "The next turn of a session repeats the last one's output")
+      ->group("Trace");
+}
+
+void DeclareHitFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Hits only (--mode hits)");
+  };
+  add("--policy", flags.policy, "lru, fifo or optimal (lru)");
+  add("--blocks", flags.blocks,
+      "Cache entries; or --kv-memory with --kv-bytes-per-token");
+  add("--measure-last", flags.measure_last,
+      "Count only this share of the requests, the last ones: 50% (100%)");
+}
+
+void DeclareMemoryFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Model and memory");
+  };
+  add("--model", flags.model, "Catalogue name, config.json, or model folder");
+  add("--hf-overrides", flags.hf_overrides,
+      "JSON object merged into the config");
+  add("--num-gpu-blocks,--num-gpu-blocks-override", flags.num_gpu_blocks,
+      "Blocks of the pool directly, the null block included");
+  add("--kv-bytes-per-token", flags.kv_bytes_per_token,
+      "Bytes of one token on one rank, without --model");
+  add("--kv-memory", flags.kv_memory, "Memory of the cache on one rank");
+  add("--gpu", flags.gpu, "Card by name, such as H200");
+  add("--gpu-memory", flags.gpu_memory,
+      "Memory of one GPU as the engine sees it: 139.8GiB, 141GB");
+  add("--gpu-memory-utilization", flags.gpu_memory_utilization,
+      "Share of it that the engine may use");
+  add("--weight-bytes", flags.weight_bytes,
+      "Weights of the whole model; default: counted from the config");
+  add("--non-kv-memory", flags.non_kv_memory,
+      "Activations, CUDA context and graphs of one rank");
+  add("--num-gpus", flags.num_gpus, "GPUs of the engine");
+  add("--tensor-parallel-size,--tp", flags.tensor, "Ranks that split heads");
+  add("--pipeline-parallel-size,--pp", flags.pipeline,
+      "Stages that split layers");
+  add("--decode-context-parallel-size,--dcp", flags.decode_context,
+      "Tensor ranks that split each sequence's tokens");
+  add("--kv-cache-dtype", flags.kv_cache_dtype, "auto, fp8, bfloat16, ...");
+}
+
+void DeclareEngineFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Engine");
+  };
+  const auto flag = [&](const char* names, bool& value, const char* help) {
+    command.add_flag(names, value, help)->group("Engine");
+  };
+  add("--engine", flags.engine, "vllm");
+  add("--engine-version", flags.engine_version,
+      "Release or date of a main commit; default: the newest known rules");
+  add("--block-size", flags.block_size, "Tokens per block (16; hits: 512)");
+  add("--max-num-seqs", flags.max_num_seqs, "Requests that run at once (128)");
+  add("--max-num-batched-tokens", flags.max_num_batched_tokens,
+      "Tokens of one step (2048)");
+  add("--max-model-len", flags.max_model_len,
+      "Longest request, outputs included (131072; with --model: the config's)");
+  add("--scheduling-policy", flags.scheduling_policy, "fcfs or priority");
+  add("--watermark", flags.watermark,
+      "Share of the blocks kept free at admission (0)");
+  add("--long-prefill-token-threshold", flags.long_prefill_token_threshold,
+      "Longest chunk of one prompt; 0: no limit");
+  add("--num-speculative-tokens", flags.num_speculative_tokens,
+      "Drafts per step (0)");
+  add("--speculative-method", flags.speculative_method,
+      "eagle, mtp, draft_model or ngram (eagle)");
+  flag("--async-scheduling,!--no-async-scheduling", flags.async_scheduling,
+       "Two batches in flight (off)");
+  flag("--no-enable-prefix-caching,!--enable-prefix-caching",
+       flags.no_prefix_caching, "Prefix caching off");
+  flag("--no-enable-chunked-prefill,!--enable-chunked-prefill",
+       flags.no_chunked_prefill, "Prompts in one piece");
+  flag("--no-scheduler-reserve-full-isl,!--scheduler-reserve-full-isl",
+       flags.no_reserve_full_isl,
+       "Admit a prompt when its first chunk fits, not the whole");
+}
+
+void DeclareTimeFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Time of a step");
+  };
+  add("--timing", flags.timing, "steps, linear, recorded or roofline (steps)");
+  add("--step-us", flags.step_us, "steps: microseconds of every step (20000)");
+  add("--linear-us", flags.linear_us,
+      "linear: base=US,prefill=US,decode=US,context=US per step, prefill "
+      "token, decoding request, token of context");
+  add("--step-times", flags.step_times,
+      "recorded: file with one duration per step, a line each");
+}
+
+void DeclareOutputFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Output");
+  };
+  command.add_flag("--json", flags.json, "One JSON object on stdout")
+      ->group("Output");
+  add("--slo", flags.slo, "Goodput: ttft=2s,tpot=50ms,e2e=1min");
+  add("--baseline", flags.baseline,
+      "contiguous: the same trace without paging, three ways to reserve");
+  add("--timeline", flags.timeline, "CSV file, one row per step");
+  add("--chrome-trace", flags.chrome_trace,
+      "JSON file for ui.perfetto.dev or chrome://tracing");
+  add("--step-log", flags.step_log,
+      "JSON lines of every decision, with check sums of the allocator");
+  command
+      .add_flag("--step-log-detail", flags.step_log_detail,
+                "With block ids and scheduled tokens")
+      ->group("Output");
+}
+
+absl::Status NeedsMode(const char* flag, const std::string& text,
+                       const char* mode) {
+  if (text.empty()) return absl::OkStatus();
+  return UsageError(absl::StrCat(flag, " has a meaning with ", mode, " only"));
+}
+
+}  // namespace
+
+void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags) {
+  command.add_option("--mode", flags.mode,
+                     "engine (the whole scheduler) or hits (a cache alone)");
+  DeclareTraceFlags(command, flags);
+  DeclareMemoryFlags(command, flags);
+  DeclareEngineFlags(command, flags);
+  DeclareTimeFlags(command, flags);
+  DeclareHitFlags(command, flags);
+  DeclareOutputFlags(command, flags);
+}
+
+absl::StatusOr<ReplayTraceOptions> TraceOptionsOf(const ReplayFlags& flags) {
+  ReplayTraceOptions result;
+  TraceOptions& options = result.options;
+  FlagReader reader;
+  reader.Read("--trace-format", flags.trace_format, ParseTraceFormat,
+              &options.format);
+  reader.Read("--limit", flags.limit, ParseCount, &options.limit);
+  reader.Read("--rate-scale", flags.rate_scale, ParseRateScale,
+              &options.rate_scale);
+  reader.Read("--arrivals", flags.arrivals, ParseArrivals, &result.arrivals);
+  reader.Read("--partial-tail", flags.partial_tail, ParsePartialTail,
+              &options.partial_tail);
+  options.continue_sessions = flags.continue_sessions;
+  if (!reader.status().ok()) return reader.status();
+  return result;
+}
+
+absl::Status CheckModes(const ReplayFlags& flags) {
+  if (flags.mode != "engine" && flags.mode != "hits") {
+    return UsageError(
+        absl::StrCat("--mode '", flags.mode, "': accepted: engine, hits"));
+  }
+  const std::string timing = flags.timing.empty() ? "steps" : flags.timing;
+  const struct {
+    const char* flag;
+    const std::string& text;
+    bool has_meaning;
+    const char* mode;
+  } kRules[] = {
+      {"--policy", flags.policy, flags.mode == "hits", "--mode hits"},
+      {"--blocks", flags.blocks, flags.mode == "hits", "--mode hits"},
+      {"--measure-last", flags.measure_last, flags.mode == "hits",
+       "--mode hits"},
+      {"--model", flags.model, flags.mode == "engine", "--mode engine"},
+      {"--num-gpu-blocks", flags.num_gpu_blocks, flags.mode == "engine",
+       "--mode engine"},
+      {"--slo", flags.slo, flags.mode == "engine", "--mode engine"},
+      {"--baseline", flags.baseline, flags.mode == "engine", "--mode engine"},
+      {"--timeline", flags.timeline, flags.mode == "engine", "--mode engine"},
+      {"--chrome-trace", flags.chrome_trace, flags.mode == "engine",
+       "--mode engine"},
+      {"--step-log", flags.step_log, flags.mode == "engine", "--mode engine"},
+      {"--timing", flags.timing, flags.mode == "engine", "--mode engine"},
+      {"--step-us", flags.step_us, timing == "steps", "--timing steps"},
+      {"--linear-us", flags.linear_us, timing == "linear", "--timing linear"},
+      {"--step-times", flags.step_times, timing == "recorded",
+       "--timing recorded"},
+  };
+  for (const auto& rule : kRules) {
+    if (rule.has_meaning) continue;
+    const absl::Status status = NeedsMode(rule.flag, rule.text, rule.mode);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace kvsim

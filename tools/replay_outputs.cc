@@ -1,0 +1,70 @@
+#include "tools/replay_outputs.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kvsim {
+namespace {
+
+absl::Status OpenFile(const char* flag, const std::string& path,
+                      std::unique_ptr<OutputFile>* file) {
+  if (path.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<OutputFile>> opened = OutputFile::Open(path);
+  if (!opened.ok()) {
+    return absl::Status(opened.status().code(),
+                        absl::StrCat(flag, " ", opened.status().message()));
+  }
+  *file = *std::move(opened);
+  return absl::OkStatus();
+}
+
+absl::Status CloseFile(const char* flag, OutputFile* file) {
+  if (file == nullptr) return absl::OkStatus();
+  const absl::Status status = file->Close();
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(flag, " ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
+    const ReplayFlags& flags) {
+  std::unique_ptr<ReplayOutputs> outputs(new ReplayOutputs());
+  absl::Status status =
+      OpenFile("--timeline", flags.timeline, &outputs->timeline_file_);
+  status.Update(
+      OpenFile("--chrome-trace", flags.chrome_trace, &outputs->chrome_file_));
+  status.Update(OpenFile("--step-log", flags.step_log, &outputs->log_file_));
+  if (!status.ok()) return status;
+  if (outputs->timeline_file_ != nullptr) {
+    outputs->timeline_.emplace(outputs->timeline_file_.get());
+  }
+  if (outputs->chrome_file_ != nullptr) {
+    outputs->chrome_trace_.emplace(outputs->chrome_file_.get());
+  }
+  if (OutputFile* file = outputs->log_file_.get(); file != nullptr) {
+    outputs->step_log_.emplace(
+        StepLogOptions{.detail = flags.step_log_detail},
+        [file](const StepLog::Json& line) { file->Write(line.dump() + "\n"); });
+  }
+  return outputs;
+}
+
+void ReplayOutputs::Observe(Simulator* simulator) {
+  if (timeline_.has_value()) simulator->AddObserver(&*timeline_);
+  if (chrome_trace_.has_value()) simulator->AddObserver(&*chrome_trace_);
+  if (step_log_.has_value()) simulator->AddObserver(&*step_log_);
+}
+
+absl::Status ReplayOutputs::Finish(const Engine& engine, int64_t now_ns) {
+  if (chrome_trace_.has_value()) chrome_trace_->Finish();
+  if (step_log_.has_value()) step_log_->Finish(engine, now_ns);
+  absl::Status status = CloseFile("--timeline", timeline_file_.get());
+  status.Update(CloseFile("--chrome-trace", chrome_file_.get()));
+  status.Update(CloseFile("--step-log", log_file_.get()));
+  return status;
+}
+
+}  // namespace kvsim

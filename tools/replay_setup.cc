@@ -1,0 +1,278 @@
+#include "tools/replay_setup.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/text.h"
+#include "engines/capacity.h"
+#include "models/model_loader.h"
+#include "sim/fixed_cost.h"
+#include "sim/linear_cost.h"
+#include "sim/model_roofline.h"
+#include "sim/recorded_cost.h"
+#include "tools/capacity_flags.h"
+#include "tools/command.h"
+#include "tools/flag_reader.h"
+
+namespace kvsim {
+namespace {
+
+using vllm::SchedulingPolicy;
+using vllm::Settings;
+using vllm::SpeculativeMethod;
+
+constexpr int64_t kDefaultStepUs = 20'000;
+constexpr int64_t kMaxStepUs = 1'000'000'000'000;
+
+absl::StatusOr<SchedulingPolicy> ParsePolicy(absl::string_view text) {
+  if (text == "fcfs") return SchedulingPolicy::kFcfs;
+  if (text == "priority") return SchedulingPolicy::kPriority;
+  return absl::InvalidArgumentError("accepted: fcfs, priority");
+}
+
+absl::StatusOr<SpeculativeMethod> ParseMethod(absl::string_view text) {
+  if (text == "ngram") return SpeculativeMethod::kNgram;
+  if (text == "eagle" || text == "eagle3" || text == "mtp" ||
+      text == "draft_model") {
+    return SpeculativeMethod::kEagle;
+  }
+  return absl::InvalidArgumentError(
+      "accepted: eagle, eagle3, mtp, draft_model, ngram");
+}
+
+absl::StatusOr<int64_t> ParseTokenCount(absl::string_view text) {
+  const absl::StatusOr<Tokens> tokens = ParseTokens(text);
+  if (!tokens.ok()) return tokens.status();
+  return tokens->value();
+}
+
+absl::Status ReadSettings(const ReplayFlags& flags, Settings* settings) {
+  FlagReader reader;
+  reader.Read("--block-size", flags.block_size, ParseTokenCount,
+              &settings->block_size);
+  reader.Read("--num-gpu-blocks", flags.num_gpu_blocks, ParseCount,
+              &settings->num_gpu_blocks);
+  reader.Read("--max-num-seqs", flags.max_num_seqs, ParseCount,
+              &settings->max_num_seqs);
+  reader.Read("--max-num-batched-tokens", flags.max_num_batched_tokens,
+              ParseTokenCount, &settings->max_num_batched_tokens);
+  reader.Read("--max-model-len", flags.max_model_len, ParseTokenCount,
+              &settings->max_model_len);
+  reader.Read("--scheduling-policy", flags.scheduling_policy, ParsePolicy,
+              &settings->policy);
+  reader.Read("--watermark", flags.watermark, ParseFraction,
+              &settings->watermark);
+  reader.Read("--long-prefill-token-threshold",
+              flags.long_prefill_token_threshold, ParseTokenCount,
+              &settings->long_prefill_token_threshold);
+  reader.Read("--num-speculative-tokens", flags.num_speculative_tokens,
+              ParseCount, &settings->num_speculative_tokens);
+  reader.Read("--speculative-method", flags.speculative_method, ParseMethod,
+              &settings->speculative_method);
+  settings->async_scheduling = flags.async_scheduling;
+  settings->enable_prefix_caching = !flags.no_prefix_caching;
+  settings->enable_chunked_prefill = !flags.no_chunked_prefill;
+  settings->reserve_full_sequence = !flags.no_reserve_full_isl;
+  return reader.status();
+}
+
+// --- the pool without a model ----------------------------------------------------
+
+absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
+  Settings& settings = setup->settings;
+  int64_t bytes_per_token = 0;
+  std::optional<Bytes> kv_memory;
+  FlagReader reader;
+  reader.Read("--kv-bytes-per-token", flags.kv_bytes_per_token, ParseCount,
+              &bytes_per_token);
+  reader.Read("--kv-memory", flags.kv_memory, ParseBytes, &kv_memory);
+  if (!flags.kv_bytes_per_token.empty() &&
+      (bytes_per_token < 1 || bytes_per_token > int64_t{1} << 40)) {
+    reader.Refuse("--kv-bytes-per-token", flags.kv_bytes_per_token,
+                  "accepted: 1 to 2^40 bytes");
+  }
+  if (!reader.status().ok()) return reader.status();
+  setup->bytes_known = bytes_per_token > 0;
+  if (setup->bytes_known) settings.geometry.row_bytes = bytes_per_token;
+  if (!flags.num_gpu_blocks.empty()) return absl::OkStatus();
+  if (!kv_memory.has_value() || bytes_per_token == 0) {
+    return UsageError(
+        "needs the pool: --num-gpu-blocks, or --kv-memory with "
+        "--kv-bytes-per-token, or --model with its memory");
+  }
+  if (settings.block_size < 1 || settings.block_size > int64_t{1} << 31) {
+    return settings.Validate();
+  }
+  settings.geometry.pool_bytes = kv_memory->value();
+  settings.num_gpu_blocks = *kv_memory / Bytes(settings.BlockBytes());
+  return absl::OkStatus();
+}
+
+// --- the pool of a model ---------------------------------------------------------
+
+CapacityFlags CapacityFlagsOf(const ReplayFlags& flags) {
+  CapacityFlags c;
+  c.model = flags.model;
+  c.hf_overrides = flags.hf_overrides;
+  c.engine = flags.engine;
+  c.engine_version = flags.engine_version;
+  c.gpu = flags.gpu;
+  c.gpu_memory = flags.gpu_memory;
+  c.gpu_memory_utilization = flags.gpu_memory_utilization;
+  c.weight_bytes = flags.weight_bytes;
+  c.non_kv_memory = flags.non_kv_memory;
+  c.kv_memory = flags.kv_memory;
+  c.num_gpu_blocks = flags.num_gpu_blocks;
+  c.num_gpus = flags.num_gpus;
+  c.tensor = flags.tensor;
+  c.pipeline = flags.pipeline;
+  c.decode_context = flags.decode_context;
+  c.kv_cache_dtype = flags.kv_cache_dtype;
+  c.block_size = flags.block_size;
+  c.max_model_len = flags.max_model_len;
+  c.max_num_batched_tokens = flags.max_num_batched_tokens;
+  c.max_num_seqs = flags.max_num_seqs;
+  c.no_prefix_caching = flags.no_prefix_caching;
+  c.no_async_scheduling = !flags.async_scheduling;
+  return c;
+}
+
+// One block holds rows, then padding; a group's rows are of one width.
+absl::Status TakePlan(const PoolPlan& plan, ReplaySetup* setup) {
+  if (plan.refused.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the engine refuses to start: ", plan.refused->message));
+  }
+  if (plan.groups.size() != 1 || plan.groups[0].kind != "full_attention") {
+    std::string kinds;
+    for (const CacheGroup& group : plan.groups) {
+      absl::StrAppend(&kinds, kinds.empty() ? "" : ", ", group.kind);
+    }
+    return absl::UnimplementedError(
+        absl::StrCat("--model: its cache has the groups ", kinds,
+                     "; accepted: models with one group of full attention"));
+  }
+  const CacheGroup& group = plan.groups[0];
+  Settings& settings = setup->settings;
+  settings.num_gpu_blocks = plan.num_blocks.value();
+  settings.block_size = plan.scheduler_block_tokens.value();
+  settings.max_model_len = plan.max_model_len.value();
+  settings.geometry.pool_bytes =
+      plan.ranks[plan.binding_rank].kv_memory.value();
+  settings.geometry.row_bytes = group.used.value() / settings.block_size;
+  settings.geometry.slot_padding = group.slot_padding.value();
+  settings.geometry.page_padding =
+      plan.bytes_per_block.value() -
+      settings.geometry.row_bytes * settings.block_size -
+      group.slot_padding.value();
+  setup->kv_bytes_per_token_per_rank = static_cast<double>(group.used.value()) /
+                                       static_cast<double>(settings.block_size);
+  return absl::OkStatus();
+}
+
+absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
+  absl::StatusOr<ModelSpec> model = LoadModel(flags.model, flags.hf_overrides);
+  if (!model.ok()) return model.status();
+  setup->model = *std::move(model);
+  const absl::StatusOr<CapacityQuestion> question =
+      QuestionOf(CapacityFlagsOf(flags), *setup->model);
+  if (!question.ok()) return question.status();
+  const absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(*question);
+  if (!answer.ok()) return answer.status();
+  setup->bytes_known = true;
+  setup->tensor_parallel = answer->parallel.tensor;
+  setup->gpu = question->gpu;
+  setup->settings.max_num_seqs = answer->max_num_seqs;
+  setup->settings.max_num_batched_tokens = answer->max_num_batched_tokens;
+  for (const std::string& warning : answer->warnings) {
+    setup->warnings.push_back(warning);
+  }
+  return TakePlan(answer->pool, setup);
+}
+
+// --- time ------------------------------------------------------------------------
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeFixed(const ReplayFlags& flags) {
+  int64_t step_us = kDefaultStepUs;
+  FlagReader reader;
+  reader.Read("--step-us", flags.step_us, ParseCount, &step_us);
+  if (step_us < 1 || step_us > kMaxStepUs) {
+    reader.Refuse("--step-us", flags.step_us, "accepted: 1 to 10^12");
+  }
+  if (!reader.status().ok()) return reader.status();
+  return std::make_unique<FixedCost>(step_us * 1000);
+}
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeLinear(
+    const ReplayFlags& flags) {
+  if (flags.linear_us.empty()) {
+    return UsageError("--timing linear needs --linear-us");
+  }
+  LinearCoefficients coefficients;
+  FlagReader reader;
+  reader.Read("--linear-us", flags.linear_us, ParseLinearCoefficients,
+              &coefficients);
+  if (!reader.status().ok()) return reader.status();
+  return std::make_unique<LinearCost>(coefficients);
+}
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeRecorded(
+    const ReplayFlags& flags) {
+  if (flags.step_times.empty()) {
+    return UsageError("--timing recorded needs --step-times");
+  }
+  absl::StatusOr<std::unique_ptr<RecordedCost>> cost =
+      RecordedCost::Open(flags.step_times);
+  if (!cost.ok()) return cost.status();
+  return std::unique_ptr<CostModel>(*std::move(cost));
+}
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeRoofline(
+    const ReplaySetup& setup) {
+  if (!setup.model.has_value() || !setup.gpu.has_value()) {
+    return UsageError("--timing roofline needs --model and --gpu");
+  }
+  const RooflineModel model = RooflineModelOf(
+      *setup.model, setup.tensor_parallel, setup.kv_bytes_per_token_per_rank);
+  const RooflineGpu gpu = RooflineGpuOf(*setup.gpu, *setup.model);
+  const absl::Status status = RooflineCost::Validate(model, gpu);
+  if (!status.ok()) return status;
+  return std::make_unique<RooflineCost>(model, gpu);
+}
+
+}  // namespace
+
+absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags) {
+  if (flags.engine != "vllm") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--engine '", flags.engine, "': accepted: vllm"));
+  }
+  ReplaySetup setup;
+  absl::Status status = ReadSettings(flags, &setup.settings);
+  if (!status.ok()) return status;
+  status = flags.model.empty() ? PlanWithoutModel(flags, &setup)
+                               : PlanWithModel(flags, &setup);
+  if (!status.ok()) return status;
+  status = setup.settings.Validate();
+  if (!status.ok()) return status;
+  if (setup.settings.num_speculative_tokens > 0) {
+    setup.warnings.push_back(
+        "accepted drafts are a fixed even spread from 0 to all of them, not "
+        "what a model would accept");
+  }
+  return setup;
+}
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(
+    const ReplayFlags& flags, const ReplaySetup& setup) {
+  if (flags.timing.empty() || flags.timing == "steps") return MakeFixed(flags);
+  if (flags.timing == "linear") return MakeLinear(flags);
+  if (flags.timing == "recorded") return MakeRecorded(flags);
+  if (flags.timing == "roofline") return MakeRoofline(setup);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--timing '", flags.timing,
+                   "': accepted: steps, linear, recorded, roofline"));
+}
+
+}  // namespace kvsim

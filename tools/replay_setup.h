@@ -1,0 +1,45 @@
+// From the flags of `kvsim replay` to an engine's settings and a cost model.
+
+#ifndef KVSIM_TOOLS_REPLAY_SETUP_H_
+#define KVSIM_TOOLS_REPLAY_SETUP_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engines/vllm/settings.h"
+#include "models/gpu_catalogue.h"
+#include "models/model_spec.h"
+#include "sim/cost_model.h"
+#include "tools/replay_flags.h"
+
+namespace kvsim {
+
+struct ReplaySetup {
+  vllm::Settings settings;
+  bool bytes_known = false;  // false: a row counts 1, so bytes are tokens
+  std::vector<std::string> warnings;
+
+  // With --model only.
+  std::optional<ModelSpec> model;
+  int64_t tensor_parallel = 1;
+  double kv_bytes_per_token_per_rank = 0;
+  std::optional<Gpu> gpu;
+};
+
+// The pool comes from the capacity planner when --model is given, else from
+// --num-gpu-blocks, else from --kv-memory and --kv-bytes-per-token.
+// Errors: InvalidArgument naming the flag; a start that the engine refuses is
+// one too, in the engine's words.
+absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags);
+
+// The cost model of --timing; a fresh one for every run.
+absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(
+    const ReplayFlags& flags, const ReplaySetup& setup);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_TOOLS_REPLAY_SETUP_H_
