@@ -178,9 +178,14 @@ void Simulator::CompleteOldest(StepRecord* record) {
 
 // The head of the queue can never fit when nothing runs and nothing moved.
 void Simulator::AbortIfStuck(StepRecord* record) {
-  if (!record->scheduled || record->plan->total_tokens > 0 || InFlight() ||
-      !finished_.empty() || !record->plan->preempted.empty()) {
+  if (!record->scheduled || record->plan->total_tokens > 0 ||
+      record->processed->total_tokens > 0 || !finished_.empty() ||
+      !record->plan->preempted.empty()) {
     return;
+  }
+  // Asynchronous: empty batches follow each other in the queue for ever.
+  for (const auto& batch : in_flight_) {
+    if (batch->total_tokens > 0) return;
   }
   KVSIM_CHECK(record->after_schedule.running == 0)
       << "no running request can be scheduled; step " << record->step;

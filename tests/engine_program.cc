@@ -63,6 +63,7 @@ std::string StateDifference(const AllocatorState& a, const AllocatorState& b) {
 }
 
 std::string LedgerDifference(const LedgerSnapshot& a, const LedgerSnapshot& b) {
+  if (a == b) return "";
   std::ostringstream out;
   for (size_t i = 0; i < kNumAccounts; ++i) {
     const auto account = static_cast<Account>(i);
@@ -78,7 +79,7 @@ std::string LedgerDifference(const LedgerSnapshot& a, const LedgerSnapshot& b) {
         << ", recounted " << b[figure];
     return out.str();
   }
-  return a.pool_bytes == b.pool_bytes ? "" : "ledger: pool_bytes";
+  return "ledger: pool_bytes";
 }
 
 }  // namespace
@@ -113,27 +114,22 @@ std::string State::Perform(const Operation& operation) {
 }
 
 std::string State::CompareAll() const {
-  const std::string wrong = naive_->CheckInvariants();
-  if (!wrong.empty()) return wrong;
+  const AllocatorState state = naive_->Inspect();
+  const EngineCounts counts = naive_->Counts();
+  const LedgerSnapshot ledger = naive_->Ledger();
+  if (!ledger.Balanced()) return "the recount does not balance";
   for (const auto& subject : subjects_) {
-    const std::string difference = Compare(*subject);
-    if (!difference.empty()) return difference;
+    std::string wrong = subject->CheckInvariants();
+    if (wrong.empty()) wrong = StateDifference(subject->Inspect(), state);
+    if (wrong.empty()) wrong = CountsDifference(subject->Counts(), counts);
+    if (wrong.empty()) wrong = LedgerDifference(subject->Ledger(), ledger);
+    if (wrong.empty()) wrong = RequestDifference(*subject);
+    if (!wrong.empty()) return wrong;
   }
   return "";
 }
 
-std::string State::Compare(const Engine& subject) const {
-  std::string wrong = subject.CheckInvariants();
-  if (wrong.empty()) {
-    wrong = StateDifference(subject.Inspect(), naive_->Inspect());
-  }
-  if (wrong.empty()) {
-    wrong = CountsDifference(subject.Counts(), naive_->Counts());
-  }
-  if (wrong.empty()) {
-    wrong = LedgerDifference(subject.Ledger(), naive_->Ledger());
-  }
-  if (!wrong.empty()) return wrong;
+std::string State::RequestDifference(const Engine& subject) const {
   if (subject.HasUnfinished() != naive_->HasUnfinished()) return "unfinished";
   if (subject.CommonPrefixBlocks() != naive_->CommonPrefixBlocks()) {
     return "common prefix blocks";
@@ -228,7 +224,7 @@ std::string AbortHead::Perform(State& state) const {
   return state.CompareAll();
 }
 
-std::string Run(const Program& program, const SubjectFactory& make) {
+std::string RunProgram(const Program& program, const SubjectFactory& make) {
   State state(program.settings, make);
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const std::string difference = state.Perform(program.operations[i]);
@@ -300,7 +296,7 @@ std::string Program::Code() const {
         << std::visit([](const auto& op) { return op.Code(); }, operation)
         << ",\n";
   }
-  out << "};\nEXPECT_EQ(Run(p), \"\");\n";
+  out << "};\nEXPECT_EQ(RunProgram(p), \"\");\n";
   return out.str();
 }
 

@@ -89,7 +89,11 @@ class State {
 
   bool HasUnfinished() const { return naive_->HasUnfinished(); }
   size_t num_in_flight() const { return in_flight_.size(); }
-  // Of the last Schedule that did something, and since then.
+  // Tokens of the batch that Complete would take; 0 when none is in flight.
+  int64_t OldestTokens() const {
+    return in_flight_.empty() ? 0 : in_flight_.front().total_tokens;
+  }
+  // Of the last Schedule that did something.
   const StepPlan& last_plan() const { return last_plan_; }
   EngineCounts Counts() const { return naive_->Counts(); }
 
@@ -109,7 +113,7 @@ class State {
   const Known* Find(RequestId id) const;
   std::vector<int32_t> Sampled(const StepPlan& plan, uint32_t dice) const;
   std::string CompareAll() const;
-  std::string Compare(const Engine& subject) const;
+  std::string RequestDifference(const Engine& subject) const;
 
   const vllm::Settings settings_;
   std::unique_ptr<Engine> naive_;
@@ -121,7 +125,7 @@ class State {
 
 // Runs the program from the start; the first difference, with the number of the
 // operation, or empty.
-std::string Run(const Program& program,
+std::string RunProgram(const Program& program,
                 const SubjectFactory& make = MakeVllmEngine);
 
 }  // namespace kvsim

@@ -1,0 +1,127 @@
+// VllmEngine against its naive twin on random programs, and proof that this
+// tester can fail: faulty engines are found out and their programs shrunk.
+//
+// A failure prints a seed and a small program as C++; paste the program into a
+// test of this file. KVSIM_SWARM_RUNS and KVSIM_SWARM_SEED in the environment
+// (bazel test --test_env=...) run more, or elsewhere.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "tests/engine_program.h"
+#include "tests/shrink_program.h"
+#include "tests/swarm.h"
+
+namespace kvsim {
+namespace {
+
+uint64_t FromEnvironment(const char* name, uint64_t standard) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? standard : std::strtoull(text, nullptr, 10);
+}
+
+constexpr uint64_t kRuns = 3000;
+
+// A failed check inside an engine aborts: say at least which seed it was.
+volatile std::sig_atomic_t current_seed = 0;
+void PrintSeed(int) {
+  std::fprintf(stderr, "aborted in swarm seed %ld\n",
+               static_cast<long>(current_seed));
+}
+
+TEST(EngineModelTest, AgreesWithTheNaiveTwinOnRandomPrograms) {
+  std::signal(SIGABRT, PrintSeed);
+  const uint64_t first = FromEnvironment("KVSIM_SWARM_SEED", 1);
+  const uint64_t runs = FromEnvironment("KVSIM_SWARM_RUNS", kRuns);
+  uint64_t operations = 0;
+  for (uint64_t seed = first; seed < first + runs; ++seed) {
+    current_seed = static_cast<std::sig_atomic_t>(seed);
+    const SwarmRun run = RunSwarm(seed);
+    operations += run.program.operations.size();
+    if (run.difference.empty()) continue;
+    const Program small =
+        Shrink(run.program, [](const Program& p) { return !RunProgram(p).empty(); });
+    FAIL() << "seed " << seed << ": " << run.difference
+           << "\nshrunk: " << RunProgram(small) << "\n"
+           << small.Code();
+  }
+  std::signal(SIGABRT, SIG_DFL);
+  std::cout << "seeds " << first << " to " << first + runs - 1 << ": "
+            << operations << " operations\n";
+}
+
+TEST(EngineModelTest, ASeedIsAProgram) {
+  const SwarmRun a = RunSwarm(7), b = RunSwarm(7);
+  EXPECT_EQ(a.program.Code(), b.program.Code());
+  EXPECT_EQ(RunProgram(a.program), "");
+}
+
+// --- the tester can fail ------------------------------------------------------------
+
+// An engine that is right about everything but one setting.
+SubjectFactory With(void (*twist)(vllm::Settings*)) {
+  return [twist](const vllm::Settings& settings) {
+    vllm::Settings twisted = settings;
+    twist(&twisted);
+    return MakeVllmEngine(twisted);
+  };
+}
+
+struct Fault {
+  const char* name;
+  void (*twist)(vllm::Settings*);
+};
+const Fault kFaults[] = {
+    {"releases everything to the back",
+     [](vllm::Settings* s) { s->free_order = FreeOrder::kAppend; }},
+    {"does not drop the last hit of a draft model",
+     [](vllm::Settings* s) {
+       s->speculative_method = vllm::SpeculativeMethod::kNgram;
+     }},
+    {"forgets the gate",
+     [](vllm::Settings* s) { s->reserve_full_sequence = false; }},
+    {"forgets the watermark", [](vllm::Settings* s) { s->watermark = 0; }},
+    {"takes the latest for the least important",
+     [](vllm::Settings* s) { s->policy = vllm::SchedulingPolicy::kFcfs; }},
+    {"schedules one token too many",
+     [](vllm::Settings* s) { ++s->max_num_batched_tokens; }},
+    {"does not wait for outputs",
+     [](vllm::Settings* s) { s->async_scheduling = false; }},
+    {"counts padding as rows",
+     [](vllm::Settings* s) {
+       s->geometry.row_bytes += s->geometry.page_padding;
+       s->geometry.page_padding = 0;
+     }},
+};
+
+class FaultTest : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(FaultTest, IsFoundAndShrunkToAFewOperations) {
+  const SubjectFactory faulty = With(GetParam().twist);
+  const auto fails = [&faulty](const Program& p) {
+    return !RunProgram(p, faulty).empty();
+  };
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const SwarmRun run = RunSwarm(seed, faulty);
+    if (run.difference.empty()) continue;
+    const Program small = Shrink(run.program, fails);
+    EXPECT_TRUE(fails(small));
+    EXPECT_EQ(RunProgram(small), "") << "not the engine's own fault";
+    EXPECT_LE(small.operations.size(), 20u) << small.Code();
+    std::cout << GetParam().name << ": seed " << seed << ", "
+              << run.program.operations.size() << " operations shrunk to "
+              << small.operations.size() << "\n";
+    return;
+  }
+  FAIL() << GetParam().name << " was not found in 60 seeds";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FaultTest, ::testing::ValuesIn(kFaults));
+
+}  // namespace
+}  // namespace kvsim

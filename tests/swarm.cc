@@ -1,0 +1,140 @@
+#include "tests/swarm.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "tests/program_driver.h"
+
+namespace kvsim {
+namespace {
+
+// What one run is made of.
+struct Mix {
+  int64_t num_requests = 0;
+  int64_t num_streams = 0;  // prompts start with one of these streams
+  int64_t max_prompt = 0;
+  int64_t max_outputs = 0;
+  int64_t burst = 0;             // most requests added before one step
+  int64_t continue_percent = 0;  // prompts that repeat an earlier answer
+  int64_t abort_permille = 0;    // steps that drop the head
+  int64_t num_priorities = 0;
+  int64_t num_arrivals = 0;  // 1: all at one instant, names break the tie
+};
+
+class Swarm {
+ public:
+  explicit Swarm(uint64_t seed) : random_(seed, "swarm") {}
+
+  SwarmRun Run(const SubjectFactory& make) {
+    const vllm::Settings settings = ChooseSettings();
+    const Mix mix = ChooseMix(settings);
+    ProgramDriver driver(settings, make);
+    for (RequestId id = 0; id < mix.num_requests;) {
+      for (int64_t n = random_.Between(0, mix.burst); n > 0; --n) {
+        driver.Do(NewRequest(id++, mix));
+      }
+      driver.Step(Dice());
+      if (random_.Between(1, 1000) <= mix.abort_permille)
+        driver.Do(AbortHead{});
+    }
+    driver.Drain(Dice(), 300);
+    return {driver.program(), driver.difference()};
+  }
+
+ private:
+  bool Flip() { return random_.Below(2) == 0; }
+  // True once in n runs.
+  bool Rarely(uint64_t n) { return random_.Below(n) == 0; }
+  uint32_t Dice() { return static_cast<uint32_t>(random_.Below(100)); }
+
+  vllm::Settings ChooseSettings() {
+    vllm::Settings s;
+    s.block_size = random_.Between(1, 5);
+    s.num_gpu_blocks = Flip() ? random_.Between(3, 12) : random_.Between(8, 60);
+    s.max_num_seqs = Flip() ? random_.Between(1, 4) : random_.Between(3, 12);
+    s.max_num_batched_tokens = random_.Between(s.max_num_seqs, 40);
+    s.max_model_len = random_.Between(8, 80);
+    s.enable_prefix_caching = !Rarely(4);
+    s.enable_chunked_prefill = !Rarely(4);
+    s.async_scheduling = Flip();
+    if (Rarely(3)) s.policy = vllm::SchedulingPolicy::kPriority;
+    if (Rarely(3)) s.watermark = 0.01 * random_.Between(1, 50);
+    if (Rarely(3)) s.long_prefill_token_threshold = random_.Between(1, 9);
+    if (Rarely(3)) s.num_speculative_tokens = random_.Between(1, 4);
+    if (Flip()) s.speculative_method = vllm::SpeculativeMethod::kNgram;
+    s.reserve_full_sequence = !Rarely(4);
+    s.free_order = static_cast<FreeOrder>(random_.Below(3));
+    if (Flip()) {
+      s.geometry.row_bytes = random_.Between(1, 9);
+      s.geometry.page_padding = random_.Between(0, 5);
+      s.geometry.slot_padding = random_.Between(0, 5);
+      s.geometry.pool_bytes =
+          s.num_gpu_blocks * s.BlockBytes() + random_.Between(0, 7);
+    }
+    return s;
+  }
+
+  Mix ChooseMix(const vllm::Settings& settings) {
+    Mix mix;
+    mix.num_requests = random_.Between(2, 25);
+    mix.num_streams = Rarely(4) ? 0 : random_.Between(1, 3);
+    const int64_t pool = settings.num_gpu_blocks * settings.block_size;
+    mix.max_prompt = random_.Between(1, std::min<int64_t>(60, pool + 4));
+    mix.max_outputs = Flip() ? random_.Between(1, 4) : random_.Between(2, 25);
+    mix.burst = random_.Between(1, 6);
+    mix.continue_percent = Flip() ? 0 : random_.Between(10, 90);
+    mix.abort_permille = Rarely(4) ? random_.Between(10, 200) : 0;
+    mix.num_priorities = random_.Between(1, 4);
+    mix.num_arrivals = Flip() ? 1 : random_.Between(2, 30);
+    return mix;
+  }
+
+  Add NewRequest(RequestId id, const Mix& mix) {
+    Add add;
+    add.id = id;
+    add.max_tokens = random_.Between(1, mix.max_outputs);
+    add.priority = random_.Between(1, mix.num_priorities);
+    add.arrival_ns = random_.Between(1, mix.num_arrivals);
+    if (!answers_.empty() && random_.Between(1, 100) <= mix.continue_percent) {
+      add.prompt = answers_[random_.Below(answers_.size())];
+    } else if (mix.num_streams > 0) {
+      const int64_t stream = random_.Between(1, mix.num_streams);
+      for (int64_t i = random_.Between(0, mix.max_prompt); i > 0; --i) {
+        add.prompt.push_back(1000 * stream +
+                             static_cast<int64_t>(add.prompt.size()));
+      }
+    }
+    const auto shared = static_cast<int64_t>(add.prompt.size());
+    const int64_t length =
+        std::max({int64_t{1}, shared, random_.Between(1, mix.max_prompt)});
+    while (static_cast<int64_t>(add.prompt.size()) < length) {
+      add.prompt.push_back(-1000 * id -
+                           static_cast<int64_t>(add.prompt.size()) - 1);
+    }
+    Remember(add);
+    return add;
+  }
+
+  // What a next turn may begin with: the prompt and some of its outputs.
+  void Remember(const Add& add) {
+    std::vector<int64_t> answer = add.prompt;
+    for (int64_t i = random_.Between(0, add.max_tokens); i > 0; --i) {
+      answer.push_back(
+          OutputToken(add.id, static_cast<int64_t>(answer.size())));
+    }
+    answers_.push_back(std::move(answer));
+  }
+
+  RandomStream random_;
+  std::vector<std::vector<int64_t>> answers_;
+};
+
+}  // namespace
+
+SwarmRun RunSwarm(uint64_t seed, const SubjectFactory& make) {
+  return Swarm(seed).Run(make);
+}
+
+}  // namespace kvsim
