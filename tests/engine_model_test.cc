@@ -44,8 +44,8 @@ TEST(EngineModelTest, AgreesWithTheNaiveTwinOnRandomPrograms) {
     const SwarmRun run = RunSwarm(seed);
     operations += run.program.operations.size();
     if (run.difference.empty()) continue;
-    const Program small =
-        Shrink(run.program, [](const Program& p) { return !RunProgram(p).empty(); });
+    const Program small = Shrink(
+        run.program, [](const Program& p) { return !RunProgram(p).empty(); });
     FAIL() << "seed " << seed << ": " << run.difference
            << "\nshrunk: " << RunProgram(small) << "\n"
            << small.Code();

@@ -126,7 +126,7 @@ class State {
 // Runs the program from the start; the first difference, with the number of the
 // operation, or empty.
 std::string RunProgram(const Program& program,
-                const SubjectFactory& make = MakeVllmEngine);
+                       const SubjectFactory& make = MakeVllmEngine);
 
 }  // namespace kvsim
 

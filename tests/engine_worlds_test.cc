@@ -94,8 +94,9 @@ std::string RunWorld(const vllm::Settings& settings,
     return ended || can_livelock ? ""
                                  : "does not end\n" + driver.program().Code();
   }
-  const Program small = Shrink(
-      driver.program(), [](const Program& p) { return !RunProgram(p).empty(); });
+  const Program small = Shrink(driver.program(), [](const Program& p) {
+    return !RunProgram(p).empty();
+  });
   return driver.difference() + "\n" + small.Code();
 }
 
