@@ -2,7 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <ostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -25,12 +28,32 @@ constexpr AddCommandFn kCommands[] = {
     AddModelsCommand,
 };
 
+// Engines abbreviate some long flags behind a single dash, which CLI11 would
+// read as a row of one-letter flags.
+constexpr std::pair<const char*, const char*> kShorthands[] = {
+    {"-tp", "--tensor-parallel-size"},
+    {"-pp", "--pipeline-parallel-size"},
+    {"-dcp", "--decode-context-parallel-size"},
+};
+
+// "-tp" and "-tp=8" with the long name; anything else as it is.
+std::string ExpandShorthand(const std::string& argument) {
+  const size_t end = std::min(argument.find('='), argument.size());
+  for (const auto& [shorthand, name] : kShorthands) {
+    if (argument.compare(0, end, shorthand) == 0) {
+      return name + argument.substr(end);
+    }
+  }
+  return argument;
+}
+
 // Splits at the first bare `--`: ours before it, the engine's after it.
 void SplitAtDashes(const std::vector<std::string>& arguments,
                    std::vector<std::string>& ours,
                    std::vector<std::string>& serve) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  ours.assign(arguments.begin(), dashes);
+  std::transform(arguments.begin(), dashes, std::back_inserter(ours),
+                 ExpandShorthand);
   if (dashes != arguments.end()) serve.assign(dashes + 1, arguments.end());
 }
 
