@@ -25,7 +25,7 @@ uint64_t FromEnvironment(const char* name, uint64_t standard) {
   return text == nullptr ? standard : std::strtoull(text, nullptr, 10);
 }
 
-constexpr uint64_t kRuns = 3000;
+constexpr uint64_t kRuns = 10'000;
 
 // A failed check inside an engine aborts: say at least which seed it was.
 volatile std::sig_atomic_t current_seed = 0;
@@ -59,6 +59,31 @@ TEST(EngineModelTest, ASeedIsAProgram) {
   const SwarmRun a = RunSwarm(7), b = RunSwarm(7);
   EXPECT_EQ(a.program.Code(), b.program.Code());
   EXPECT_EQ(RunProgram(a.program), "");
+}
+
+// A tester that never comes by the interesting places proves nothing.
+TEST(EngineModelTest, RandomProgramsComeByEveryKindOfStep) {
+  Visited sum;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const Visited v = RunSwarm(seed).visited;
+    for (size_t i = 0; i < sum.limits.size(); ++i) sum.limits[i] += v.limits[i];
+    sum.preemptions += v.preemptions;
+    sum.resumed_with_hit += v.resumed_with_hit;
+    sum.admitted_with_hit += v.admitted_with_hit;
+    sum.drafts += v.drafts;
+    sum.evictions += v.evictions;
+  }
+  for (int i = 0; i < kNumAdmissionLimits; ++i) {
+    const auto limit = static_cast<AdmissionLimit>(i);
+    if (limit == AdmissionLimit::kStateDeferral) continue;  // one group only
+    EXPECT_GE(sum.limits[static_cast<size_t>(i)], 10)
+        << AdmissionLimitName(limit);
+  }
+  EXPECT_GE(sum.preemptions, 100);
+  EXPECT_GE(sum.resumed_with_hit, 100);
+  EXPECT_GE(sum.admitted_with_hit, 100);
+  EXPECT_GE(sum.drafts, 100);
+  EXPECT_GE(sum.evictions, 100);
 }
 
 // --- the tester can fail ------------------------------------------------------------

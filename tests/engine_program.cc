@@ -92,11 +92,12 @@ std::unique_ptr<Engine> MakeVllmEngine(const vllm::Settings& settings) {
 
 // --- the state ----------------------------------------------------------------------
 
-State::State(const vllm::Settings& settings, const SubjectFactory& make)
-    : settings_(settings),
-      naive_(std::make_unique<vllm::NaiveEngine>(settings)) {
+State::State(const Program& program, const SubjectFactory& make)
+    : settings_(program.settings),
+      depth_(settings_.async_scheduling ? program.depth : 1),
+      naive_(std::make_unique<vllm::NaiveEngine>(settings_)) {
   for (const bool remembers : {true, false}) {
-    vllm::Settings subject = settings;
+    vllm::Settings subject = settings_;
     subject.remember_refusal = remembers;
     subjects_.push_back(make(subject));
   }
@@ -173,7 +174,7 @@ std::string Add::Perform(State& state) const {
 }
 
 std::string Schedule::Perform(State& state) const {
-  if (!state.HasUnfinished() || state.num_in_flight() == state.Depth()) {
+  if (!state.HasUnfinished() || state.num_in_flight() == state.depth()) {
     return "";
   }
   state.naive_->Schedule(&state.last_plan_);
@@ -225,7 +226,7 @@ std::string AbortHead::Perform(State& state) const {
 }
 
 std::string RunProgram(const Program& program, const SubjectFactory& make) {
-  State state(program.settings, make);
+  State state(program, make);
   for (size_t i = 0; i < program.operations.size(); ++i) {
     const std::string difference = state.Perform(program.operations[i]);
     if (difference.empty()) continue;
@@ -290,6 +291,7 @@ std::string Program::Code() const {
     out << "p.settings.free_order = static_cast<FreeOrder>("
         << static_cast<int>(settings.free_order) << ");\n";
   }
+  if (depth != 2) out << "p.depth = " << depth << ";\n";
   out << "p.operations = {\n";
   for (const Operation& operation : operations) {
     out << "    "

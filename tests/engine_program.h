@@ -68,6 +68,7 @@ using Operation = std::variant<Add, Schedule, Complete, AbortHead>;
 
 struct Program {
   vllm::Settings settings;
+  size_t depth = 2;  // batches in flight when asynchronous
   std::vector<Operation> operations;
 
   // As C++ that builds this program again.
@@ -81,7 +82,8 @@ std::unique_ptr<Engine> MakeVllmEngine(const vllm::Settings& settings);
 
 class State {
  public:
-  explicit State(const vllm::Settings& settings,
+  // Performs no operation yet. Only settings and depth are read.
+  explicit State(const Program& program,
                  const SubjectFactory& make = MakeVllmEngine);
 
   // Empty when all engines still agree, else the first difference.
@@ -89,6 +91,7 @@ class State {
 
   bool HasUnfinished() const { return naive_->HasUnfinished(); }
   size_t num_in_flight() const { return in_flight_.size(); }
+  size_t depth() const { return depth_; }
   // Tokens of the batch that Complete would take; 0 when none is in flight.
   int64_t OldestTokens() const {
     return in_flight_.empty() ? 0 : in_flight_.front().total_tokens;
@@ -109,13 +112,13 @@ class State {
     std::unique_ptr<TokenChain> keys;
   };
 
-  size_t Depth() const { return settings_.async_scheduling ? 2 : 1; }
   const Known* Find(RequestId id) const;
   std::vector<int32_t> Sampled(const StepPlan& plan, uint32_t dice) const;
   std::string CompareAll() const;
   std::string RequestDifference(const Engine& subject) const;
 
   const vllm::Settings settings_;
+  const size_t depth_;  // most batches in flight
   std::unique_ptr<Engine> naive_;
   std::vector<std::unique_ptr<Engine>> subjects_;
   std::vector<Known> known_;

@@ -17,9 +17,9 @@ namespace kvsim {
 
 class ProgramDriver {
  public:
-  explicit ProgramDriver(const vllm::Settings& settings,
+  explicit ProgramDriver(const vllm::Settings& settings, size_t depth = 2,
                          const SubjectFactory& make = MakeVllmEngine)
-      : state_(settings, make), program_{settings, {}} {}
+      : program_{settings, depth, {}}, state_(program_, make) {}
 
   // Does nothing once the engines have differed.
   void Do(Operation operation) {
@@ -30,9 +30,8 @@ class ProgramDriver {
   void Step(uint32_t dice) {
     const bool schedules = state_.HasUnfinished();
     if (schedules) Do(Schedule{});
-    const size_t depth = program_.settings.async_scheduling ? 2 : 1;
     const bool empty = schedules && state_.last_plan().total_tokens == 0;
-    if (schedules && !empty && state_.num_in_flight() < depth) return;
+    if (schedules && !empty && state_.num_in_flight() < state_.depth()) return;
     const int64_t before = NumUnfinished();
     const bool processed_work = state_.OldestTokens() > 0;
     Do(Complete{dice});
@@ -66,8 +65,8 @@ class ProgramDriver {
     return counts.running + counts.waiting;
   }
 
-  State state_;
   Program program_;
+  State state_;
   std::string difference_;
 };
 

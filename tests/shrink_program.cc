@@ -98,6 +98,11 @@ bool SimplifySettings(Program* program, const Fails& fails) {
   reset(&vllm::Settings::max_num_batched_tokens);
   reset(&vllm::Settings::max_model_len);
   reset(&vllm::Settings::free_order);
+  if (program->depth != 2) {
+    Program candidate = *program;
+    candidate.depth = 2;
+    progress |= Try(std::move(candidate), program, fails);
+  }
   Program even = *program;
   even.settings.geometry = {};
   if (even.Code() != program->Code()) {

@@ -30,17 +30,25 @@ class Swarm {
   SwarmRun Run(const SubjectFactory& make) {
     const vllm::Settings settings = ChooseSettings();
     const Mix mix = ChooseMix(settings);
-    ProgramDriver driver(settings, make);
+    ProgramDriver driver(settings, Rarely(3) ? 3 : 2, make);
+    SwarmRun run;
     for (RequestId id = 0; id < mix.num_requests;) {
       for (int64_t n = random_.Between(0, mix.burst); n > 0; --n) {
         driver.Do(NewRequest(id++, mix));
       }
       driver.Step(Dice());
+      run.visited.Add(driver.state().last_plan());
       if (random_.Between(1, 1000) <= mix.abort_permille)
         driver.Do(AbortHead{});
     }
-    driver.Drain(Dice(), 300);
-    return {driver.program(), driver.difference()};
+    for (int step = 0; step < 300 && driver.Busy(); ++step) {
+      driver.Step(Dice());
+      run.visited.Add(driver.state().last_plan());
+    }
+    run.visited.evictions = driver.state().Counts().evictions;
+    run.program = driver.program();
+    run.difference = driver.difference();
+    return run;
   }
 
  private:
@@ -132,6 +140,20 @@ class Swarm {
 };
 
 }  // namespace
+
+void Visited::Add(const StepPlan& plan) {
+  ++limits[static_cast<size_t>(plan.limit)];
+  preemptions += static_cast<int64_t>(plan.preempted.size());
+  for (const AdmittedRequest& a : plan.resumed) {
+    if (a.hit_tokens > 0) ++resumed_with_hit;
+  }
+  for (const AdmittedRequest& a : plan.admitted) {
+    if (a.hit_tokens > 0) ++admitted_with_hit;
+  }
+  for (const ScheduledRequest& work : plan.scheduled) {
+    drafts += work.num_drafts;
+  }
+}
 
 SwarmRun RunSwarm(uint64_t seed, const SubjectFactory& make) {
   return Swarm(seed).Run(make);

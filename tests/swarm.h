@@ -8,6 +8,7 @@
 #ifndef KVSIM_TESTS_SWARM_H_
 #define KVSIM_TESTS_SWARM_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -15,9 +16,22 @@
 
 namespace kvsim {
 
+// How often a run came by places worth visiting.
+struct Visited {
+  std::array<int64_t, kNumAdmissionLimits> limits{};  // steps, by limit
+  int64_t preemptions = 0;
+  int64_t resumed_with_hit = 0;
+  int64_t admitted_with_hit = 0;
+  int64_t drafts = 0;
+  int64_t evictions = 0;
+
+  void Add(const StepPlan& plan);
+};
+
 struct SwarmRun {
   Program program;
   std::string difference;  // empty: the engines agreed
+  Visited visited;
 };
 
 SwarmRun RunSwarm(uint64_t seed, const SubjectFactory& make = MakeVllmEngine);
