@@ -73,7 +73,7 @@ Concurrency CountRequests(const PoolPlan& plan, Tokens length,
   count.steady_blocks = SteadyBlocks(plan, length);
   count.shared_blocks = SharedBlocks(plan, shared);
   count.engine_line = static_cast<double>(plan.num_blocks.value()) /
-                      static_cast<double>(count.worst_blocks.value());
+                      static_cast<double>(LoggedBlocks(plan, length).value());
   const Blocks own =
       std::max(count.steady_blocks - count.shared_blocks, Blocks(1));
   count.resident = CountThatFit(usable, count.shared_blocks, own);

@@ -34,6 +34,7 @@ struct CacheGroup {
   Bytes used;          // rows and states
   Bytes page_padding;  // in the pages, beside rows and states
   Bytes slot_padding;  // in the block, beside the pages
+  Bytes log_charge;    // see PoolPlan::log_block
 };
 
 struct RankPool {
@@ -71,7 +72,10 @@ struct PoolPlan {
   Tokens in_flight;         // scheduled and not yet computed, at most
   Tokens decode_in_flight;  // the same in steady decode
 
-  Blocks blocks_per_request;  // at max_model_len, the engine's worst case
+  Blocks blocks_per_request;  // at max_model_len, as the engine's log counts
+  // Some versions log blocks by bytes: the groups' blocks times log_charge, over
+  // log_block. 0: they count the blocks that a request takes.
+  Bytes log_block;
   double max_concurrency = 0;
   Tokens kv_cache_tokens;  // as the engine prints it
   std::vector<std::string> log_lines;
@@ -86,6 +90,8 @@ struct PoolPlan {
 
 // The engine's worst case of one request of `length` tokens, all groups.
 Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length);
+// The same as the engine's log counts it: what its concurrency is made of.
+Blocks LoggedBlocks(const PoolPlan& plan, Tokens length);
 // What a request of `length` tokens holds in steady decode, all groups.
 Blocks SteadyBlocks(const PoolPlan& plan, Tokens length);
 

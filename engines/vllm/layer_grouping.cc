@@ -186,7 +186,8 @@ StageSum SumOnStage(const Grouping& grouping, const LayerGroup& group,
 }  // namespace
 
 absl::StatusOr<Grouping> GroupLayers(std::vector<LayerKvSpec> caches,
-                                     bool hybrid_manager) {
+                                     bool hybrid_manager,
+                                     CompressedPool compressed_pool) {
   if (caches.empty()) {
     return absl::InvalidArgumentError(
         "the model stores no KV cache: there is nothing to plan");
@@ -198,7 +199,9 @@ absl::StatusOr<Grouping> GroupLayers(std::vector<LayerKvSpec> caches,
   if (UniformType(caches)) {
     return OneGroupOfAll(GroupingRule::kUniformType, std::move(caches));
   }
-  if (NeedsPackedGroups(caches)) return PackGroups(std::move(caches));
+  if (NeedsPackedGroups(caches)) {
+    return PackGroups(std::move(caches), compressed_pool);
+  }
   if (MustFallBackToFullHistory(caches)) {
     StoreWindowsAsFullHistory(caches);
     Grouping grouping =
@@ -211,7 +214,15 @@ absl::StatusOr<Grouping> GroupLayers(std::vector<LayerKvSpec> caches,
   return EqualGroups(std::move(caches));
 }
 
+Bytes SumOfPages(const Grouping& grouping, const LayerGroup& group) {
+  return SumOnStage(grouping, group, 0, INT64_MAX).pages;
+}
+
 Bytes BytesPerBlock(const Grouping& grouping, int64_t first, int64_t end) {
+  if (grouping.rule == GroupingRule::kPacked &&
+      grouping.compressed_pool != CompressedPool::kPacked) {
+    return SlottedBytesPerBlock(grouping, first, end);
+  }
   Bytes bytes(0);
   for (const LayerGroup& group : grouping.groups) {
     bytes = std::max(bytes, SumOnStage(grouping, group, first, end).pages);
@@ -223,13 +234,7 @@ Bytes GateBytesPerBlock(const Grouping& grouping) {
   if (grouping.rule != GroupingRule::kPacked) {
     return BytesPerBlock(grouping, 0, INT64_MAX);
   }
-  std::set<Bytes> history_pages;
-  for (size_t member : grouping.groups[0].members) {
-    history_pages.insert(Page(grouping.caches[member].spec));
-  }
-  Bytes tuple(0);
-  for (Bytes page : history_pages) tuple += page;
-  return tuple * grouping.packed_depth;
+  return TupleBytes(grouping) * grouping.packed_depth;
 }
 
 absl::string_view GroupingRuleName(GroupingRule rule) {

@@ -22,6 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "base/units.h"
 #include "engines/vllm/kv_spec.h"
+#include "engines/vllm/planner_switches.h"
 
 namespace kvsim::vllm {
 
@@ -44,14 +45,16 @@ struct Grouping {
   std::vector<LayerKvSpec> caches;  // with blocks and pages made equal
   std::vector<LayerGroup> groups;
   int64_t packed_depth = 0;  // kPacked: tuples of the deepest group
+  CompressedPool compressed_pool = CompressedPool::kPacked;
   std::vector<std::string> notes;
 };
 
 // Groups the caches of the whole model. `caches` is in layer order, drafts
 // last. `hybrid_manager` false: windows and chunks are stored as full history.
 // Errors: InvalidArgument when the model has no cache at all.
-absl::StatusOr<Grouping> GroupLayers(std::vector<LayerKvSpec> caches,
-                                     bool hybrid_manager);
+absl::StatusOr<Grouping> GroupLayers(
+    std::vector<LayerKvSpec> caches, bool hybrid_manager,
+    CompressedPool compressed_pool = CompressedPool::kPacked);
 
 // Bytes of one block on a rank that holds the layers [first, end); layers
 // beyond the model (drafts) count as part of the last stage, whose `end` is
@@ -61,6 +64,9 @@ Bytes BytesPerBlock(const Grouping& grouping, int64_t first, int64_t end);
 // Bytes of one block as the start-up check charges it: the whole model's, and
 // for packed groups the engine's own larger figure.
 Bytes GateBytesPerBlock(const Grouping& grouping);
+
+// Sum of the pages of a group's caches, over the whole model.
+Bytes SumOfPages(const Grouping& grouping, const LayerGroup& group);
 
 // "one group", "uniform type", "packed groups", "equal groups".
 absl::string_view GroupingRuleName(GroupingRule rule);

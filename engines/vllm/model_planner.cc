@@ -31,15 +31,22 @@ bool IsChunked(const AttentionSpec& attention) {
   return attention.kind == AttentionKind::kChunkedLocal;
 }
 
-// Sparse MLA backends store fp8 rows in their own format, except FlashInfer on
-// data-centre Blackwell.
+bool IsCompressed(const AttentionSpec& attention) {
+  return attention.kind == AttentionKind::kCompressed;
+}
+
+// FlashMLA stores fp8 rows in a format of its own, FlashInfer plain ones. Sparse
+// MLA runs on FlashInfer on data-centre Blackwell, compressed attention on
+// consumer Blackwell; everything else runs on FlashMLA.
 KvCacheDtype ResolveCacheDtype(const CapacityQuestion& question, int sm,
                                std::vector<std::string>& notes) {
   const KvCacheDtype asked = question.kv_cache_dtype;
-  if (asked != KvCacheDtype::kFp8 ||
-      !AnyAttention(*question.model, IsSparseMla)) {
-    return asked;
+  if (asked != KvCacheDtype::kFp8) return asked;
+  if (AnyAttention(*question.model, IsCompressed)) {
+    const bool flash_infer = sm == 120 || sm == 121;
+    return flash_infer ? KvCacheDtype::kFp8 : KvCacheDtype::kFp8DsMla;
   }
+  if (!AnyAttention(*question.model, IsSparseMla)) return asked;
   if (sm == 100 || sm == 103) return KvCacheDtype::kFp8;
   if (sm == 0) {
     notes.push_back(

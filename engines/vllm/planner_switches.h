@@ -28,6 +28,13 @@ enum class TokenLine {
   kConcurrency,  // int(concurrency x maximum length)
 };
 
+// How the pool of compressed attention (DeepSeek V4) is cut.
+enum class CompressedPool {
+  kTuple,   // every block has room for whole tuples of all page sizes
+  kBucket,  // only the slots that some group uses
+  kPacked,  // pages packed densely, the largest group decides
+};
+
 struct PlannerSwitches {
   TokenLine token_line = TokenLine::kConcurrency;
   // Batches that may be in flight at once when scheduling is asynchronous; each
@@ -36,6 +43,7 @@ struct PlannerSwitches {
   bool one_log_line = true;           // size and concurrency in one line
   bool subtracts_cuda_graphs = true;  // from the memory left for the cache
   double default_utilization = 0.92;
+  CompressedPool compressed_pool = CompressedPool::kPacked;
   // Several cache groups under decode-context parallelism.
   bool context_parallel_hybrids = true;
   // Profile of the sampler: bytes per sequence and vocabulary entry / 4.

@@ -41,6 +41,12 @@ TEST(PlannerSwitches, BatchesInFlight) {
   EXPECT_EQ(For("0.27.1").async_batches, 2);
 }
 
+TEST(PlannerSwitches, CompressedPoolChangedTwice) {
+  EXPECT_EQ(For("0.22.1rc1.dev134").compressed_pool, CompressedPool::kTuple);
+  EXPECT_EQ(For("0.23.0").compressed_pool, CompressedPool::kBucket);
+  EXPECT_EQ(For("2026-08-17").compressed_pool, CompressedPool::kPacked);
+}
+
 TEST(PlannerSwitches, BetweenTwoVersionsSeenIsOldWithANote) {
   const VersionedSwitches between = *SwitchesFor("0.25.0");
   EXPECT_EQ(between.switches.async_batches, 1);

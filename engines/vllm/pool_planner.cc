@@ -247,8 +247,8 @@ Tokens TokensInFlight(const PoolInput& input) {
 
 absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input) {
   if (absl::Status status = Validate(input); !status.ok()) return status;
-  absl::StatusOr<Grouping> grouping =
-      GroupLayers(input.caches, input.hybrid_manager);
+  absl::StatusOr<Grouping> grouping = GroupLayers(
+      input.caches, input.hybrid_manager, input.switches.compressed_pool);
   if (!grouping.ok()) return grouping.status();
   if (absl::Status status = CheckContextParallel(input, *grouping);
       !status.ok()) {
@@ -267,11 +267,16 @@ absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input) {
     plan.groups.push_back(DescribeGroup(*grouping, group,
                                         stages[plan.binding_rank],
                                         plan.bytes_per_block, input.demand));
+    plan.groups.back().log_charge = SumOfPages(*grouping, group);
     plan.page = std::max(plan.page, plan.groups.back().page);
+  }
+  if (grouping->rule == GroupingRule::kPacked &&
+      grouping->compressed_pool != CompressedPool::kPacked) {
+    plan.log_block = plan.groups[0].log_charge;  // the history group's pages
   }
   plan.block_tokens = AttentionBlock(plan);
   plan.scheduler_block_tokens = SchedulerBlock(plan);
-  plan.blocks_per_request = WorstCaseBlocks(plan, input.max_model_len);
+  plan.blocks_per_request = LoggedBlocks(plan, input.max_model_len);
   WriteCapacityLog(input.switches, plan);
   CheckStart(input, *grouping, plan);
   return plan;

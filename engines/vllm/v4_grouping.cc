@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -62,6 +63,23 @@ std::vector<LayerGroup> Deal(const PackedGroup& group, size_t parts) {
   return dealt;
 }
 
+std::set<Bytes> HistoryPages(const std::vector<LayerKvSpec>& caches) {
+  std::set<Bytes> pages;
+  for (const LayerKvSpec& cache : caches) {
+    if (KeepsAllHistory(cache.spec.kind)) pages.insert(Page(cache.spec));
+  }
+  return pages;
+}
+
+// Older pools: a sliding page takes the smallest slot that holds it.
+void PadToSlots(std::vector<LayerKvSpec>& caches) {
+  const std::set<Bytes> slots = HistoryPages(caches);
+  for (LayerKvSpec& cache : caches) {
+    const auto slot = slots.lower_bound(Page(cache.spec));
+    if (slot != slots.end()) cache.spec.padded_page = *slot;
+  }
+}
+
 }  // namespace
 
 bool NeedsPackedGroups(const std::vector<LayerKvSpec>& caches) {
@@ -91,8 +109,9 @@ int64_t LeastWastefulDepth(const std::vector<int64_t>& counts, int64_t least) {
   return best_depth;
 }
 
-Grouping PackGroups(std::vector<LayerKvSpec> caches) {
+Grouping PackGroups(std::vector<LayerKvSpec> caches, CompressedPool pool) {
   KVSIM_CHECK(NeedsPackedGroups(caches));
+  if (pool != CompressedPool::kPacked) PadToSlots(caches);
   const std::vector<PackedGroup> keyed = KeyedGroups(caches);
   std::vector<int64_t> counts;
   for (const PackedGroup& group : keyed) {
@@ -100,6 +119,7 @@ Grouping PackGroups(std::vector<LayerKvSpec> caches) {
   }
   Grouping grouping;
   grouping.rule = GroupingRule::kPacked;
+  grouping.compressed_pool = pool;
   grouping.packed_depth = LeastWastefulDepth(counts, counts[0]);
   for (const PackedGroup& group : keyed) {
     if (group.members.empty()) continue;
@@ -112,6 +132,33 @@ Grouping PackGroups(std::vector<LayerKvSpec> caches) {
   }
   grouping.caches = std::move(caches);
   return grouping;
+}
+
+Bytes TupleBytes(const Grouping& grouping) {
+  Bytes tuple(0);
+  for (Bytes page : HistoryPages(grouping.caches)) tuple += page;
+  return tuple;
+}
+
+Bytes SlottedBytesPerBlock(const Grouping& grouping, int64_t first,
+                           int64_t end) {
+  if (grouping.compressed_pool == CompressedPool::kTuple) {
+    return TupleBytes(grouping) * grouping.packed_depth;
+  }
+  std::map<Bytes, int64_t> slots;
+  for (const LayerGroup& group : grouping.groups) {
+    std::map<Bytes, int64_t> used;
+    for (size_t member : group.members) {
+      const LayerKvSpec& cache = grouping.caches[member];
+      if (cache.layer >= first && cache.layer < end) ++used[Page(cache.spec)];
+    }
+    for (const auto& [page, count] : used) {
+      slots[page] = std::max(slots[page], count);
+    }
+  }
+  Bytes bytes(0);
+  for (const auto& [page, count] : slots) bytes += page * count;
+  return bytes;
 }
 
 }  // namespace kvsim::vllm

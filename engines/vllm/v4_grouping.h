@@ -6,6 +6,10 @@
 //          is the tuple count that wastes least; groups with more tuples are
 //          split. A group lays its pages densely into one slab; the block is
 //          the largest slab.
+// Older pools (CompressedPool): a block has slots of the history group's page
+//          sizes, and a sliding page is padded to the smallest slot that holds
+//          it. Tuple pools have `depth` slots of every size, bucket pools only
+//          as many as some group uses.
 // Source:  vLLM, v1/core/kv_cache_utils.py, main of 2026-08-17.
 
 #ifndef KVSIM_ENGINES_VLLM_V4_GROUPING_H_
@@ -22,7 +26,17 @@ namespace kvsim::vllm {
 bool NeedsPackedGroups(const std::vector<LayerKvSpec>& caches);
 
 // REQUIRES: NeedsPackedGroups(caches).
-Grouping PackGroups(std::vector<LayerKvSpec> caches);
+Grouping PackGroups(std::vector<LayerKvSpec> caches,
+                    CompressedPool pool = CompressedPool::kPacked);
+
+// One page of each size of the history group.
+// REQUIRES: grouping.rule is kPacked, here and below.
+Bytes TupleBytes(const Grouping& grouping);
+
+// The block of an older pool on a rank that holds the layers [first, end).
+// REQUIRES: grouping.compressed_pool is not kPacked.
+Bytes SlottedBytesPerBlock(const Grouping& grouping, int64_t first,
+                           int64_t end);
 
 // The depth in [least, greatest of counts] with the least total padding when
 // every count is rounded up to a multiple of it; ties go to the larger.

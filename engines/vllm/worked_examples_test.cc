@@ -305,7 +305,10 @@ TEST(WorkedExamples, DeepSeekV4Flash) {
          {256, 1002240, 42853, 682240, 10778, "3.98", "4,169,106"});
   Expect(flash().Dtype(KvCacheDtype::kBf16).Plan(),
          {256, 1600000, 26843, 872960, 10778, "2.49", "2,611,516"});
-  Expect(flash().Dtype(KvCacheDtype::kFp8).Plan(),
+  // FlashMLA's rows whatever fp8 is asked for; FlashInfer's on SM12x.
+  EXPECT_EQ(flash().Dtype(KvCacheDtype::kFp8).Plan().bytes_per_block,
+            Bytes(1002240));
+  Expect(flash().Dtype(KvCacheDtype::kFp8).On("RTX-PRO-6000").Plan(),
          {256, 891392, 48182, 623616, 10778, "4.47", "4,687,556"});
   Expect(flash().Length(131072).Plan(),
          {256, 1002240, 42853, 682240, 7194, "5.96", "780,765"});
@@ -322,6 +325,28 @@ TEST(WorkedExamples, DeepSeekV4WithFp4IndexKeys) {
          {256, 917568, 46808, 150016, 10778, "4.34", "4,553,882"});
   Expect(with_fp4("deepseek-v4-pro"),
          {256, 1315008, 32661, 196672, 10778, "3.03", "3,177,541"});
+}
+
+// The older pools on a start-up log's memory: 256,000 tokens with one batch of
+// 8,192 in flight. By bytes a request takes 1,000 blocks of history, 131 of each
+// window, 2,051 and 1,041 of states padded to their slots: 3,968.4 blocks of
+// 1,002,240 B. A tuple block is 22 x 47,808 B.
+TEST(WorkedExamples, DeepSeekV4InOlderPools) {
+  Deployed flash(Catalogued("deepseek-v4-flash"));
+  flash.Length(256000).question.engine_version = "0.22.1rc1.dev134";
+  flash.question.kv_memory = Bytes(40727027384);  // 37.93 GiB
+  PoolPlan plan = flash.Plan();
+  EXPECT_EQ(plan.bytes_per_block, Bytes(1051776));
+  EXPECT_EQ(plan.blocks_per_request, Blocks(3969));
+  EXPECT_THAT(plan.log_lines[1], HasSubstr("per request: 9.76x"));
+  // Buckets: 22 x 37,440 + 21 x 8,640 + 20 x 1,728. 262,144 tokens: 1,024
+  // blocks of history, so 3,992.4.
+  flash.Length(262144).question.engine_version = "0.23.0";
+  flash.question.kv_memory = Bytes(34445637713);  // 32.08 GiB
+  plan = flash.Plan();
+  EXPECT_EQ(plan.bytes_per_block, Bytes(1039680));
+  EXPECT_EQ(plan.blocks_per_request, Blocks(3993));
+  EXPECT_THAT(plan.log_lines[1], HasSubstr("per request: 8.30x"));
 }
 
 TEST(WorkedExamples, DeepSeekV4FlashInSteadyDecode) {
