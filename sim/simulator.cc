@@ -60,13 +60,15 @@ void Simulator::Place(TraceRequest row) {
     ended_ns_.resize(id + 1, kNotEnded);
     live_.resize(id + 1);
   }
-  if (options_.arrivals == Arrivals::kTimestamps || row.previous < 0) {
-    upcoming_.push({row.arrival_ns, std::move(row)});
+  Waiting next{row.arrival_ns, std::move(row), nullptr};
+  next.tokens = tokens_.Add(next.row);
+  if (options_.arrivals == Arrivals::kTimestamps || next.row.previous < 0) {
+    upcoming_.push(std::move(next));
     return;
   }
-  const size_t before = static_cast<size_t>(row.previous);
+  const size_t before = static_cast<size_t>(next.row.previous);
   if (successors_.size() <= before) successors_.resize(before + 1);
-  successors_[before].push_back(std::move(row));
+  successors_[before].push_back(std::move(next));
 }
 
 absl::Status Simulator::QueueArrivals(TraceReader* trace) {
@@ -86,7 +88,7 @@ void Simulator::Queue(const Waiting& next) {
   const TraceRequest& row = next.row;
   const RequestId id = static_cast<RequestId>(row.id);
   auto live = std::make_unique<Live>();
-  live->tokens = tokens_.Add(row);
+  live->tokens = next.tokens;
   live->keys.emplace(live->tokens.get(), options_.block_tokens);
   live->max_tokens = std::max<int64_t>(
       1,
@@ -115,8 +117,9 @@ void Simulator::EndRequest(RequestId id) {
   live_[at].reset();
   ended_ns_[at] = now_ns_;
   if (at >= successors_.size()) return;
-  for (TraceRequest& row : successors_[at]) {
-    upcoming_.push({now_ns_ + row.think_time_ns, std::move(row)});
+  for (Waiting& next : successors_[at]) {
+    next.time_ns = now_ns_ + next.row.think_time_ns;
+    upcoming_.push(std::move(next));
   }
   successors_[at].clear();
 }

@@ -74,6 +74,8 @@ class Simulator {
   struct Waiting {  // read, not yet arrived
     int64_t time_ns;
     TraceRequest row;
+    // Known from reading on: a later row may arrive before this one.
+    std::shared_ptr<const RequestTokens> tokens;
     bool operator>(const Waiting& other) const {
       return time_ns != other.time_ns ? time_ns > other.time_ns
                                       : row.id > other.row.id;
@@ -105,7 +107,7 @@ class Simulator {
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<Waiting>>
       upcoming_;
   // By id: rows that wait for this one to end, and when it ended.
-  std::vector<std::vector<TraceRequest>> successors_;
+  std::vector<std::vector<Waiting>> successors_;
   std::vector<int64_t> ended_ns_;
   std::vector<std::unique_ptr<Live>> live_;
 
