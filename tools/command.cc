@@ -1,9 +1,12 @@
 #include "tools/command.h"
 
+#include <cerrno>
+#include <cstring>
 #include <ostream>
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 namespace kvsim {
@@ -16,6 +19,15 @@ int ExitCode(const absl::Status& status) {
   return IsUsageError(status) ? kExitWrongUsage : kExitBadInput;
 }
 
+// A result that did not arrive is no result: a full disk, a closed pipe.
+absl::Status FlushResults(std::ostream& out) {
+  errno = 0;
+  out.flush();
+  if (!out.fail()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      "standard output: ", errno != 0 ? std::strerror(errno) : "write failed"));
+}
+
 absl::Status RunWithArguments(const CommandContext& context,
                               ServeArguments serve_arguments,
                               const std::function<absl::Status()>& run) {
@@ -24,7 +36,8 @@ absl::Status RunWithArguments(const CommandContext& context,
     return UsageError("takes no arguments after `--`, found \"" +
                       absl::StrJoin(context.serve_arguments, " ") + "\"");
   }
-  return run();
+  const absl::Status status = run();
+  return status.ok() ? FlushResults(*context.out) : status;
 }
 
 }  // namespace

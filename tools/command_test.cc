@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -52,6 +53,16 @@ TEST_F(CommandTest, BadInputExitsWithOneAndNamesTheCommand) {
             kExitBadInput);
   EXPECT_EQ(err_.str(), "kvsim probe: a.json: line 3: no\n");
   EXPECT_THAT(out_.str(), IsEmpty());
+}
+
+TEST_F(CommandTest, AFullDiskOnStandardOutputIsAnError) {
+  std::ofstream full("/dev/full");
+  full << "a result";
+  context_.out = &full;
+  EXPECT_EQ(RunProbe(ServeArguments::kRefused, absl::OkStatus()),
+            kExitBadInput);
+  EXPECT_EQ(err_.str(),
+            "kvsim probe: standard output: No space left on device\n");
 }
 
 TEST_F(CommandTest, WrongUsageExitsWithTwo) {
