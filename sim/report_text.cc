@@ -73,9 +73,10 @@ std::string RequestsSection(const Report& report) {
                 absl::StrCat("in ", FormatCount(report.steps()),
                              " steps, idle for ", Time(report.idle_ns()))});
   if (duration_ns > 0) {
-    const double seconds = static_cast<double>(duration_ns) / 1e9;
     const auto rate = [&](int64_t tokens) {
-      return absl::StrFormat("%.1f", static_cast<double>(tokens) / seconds);
+      const double per_s =
+          1e9 * static_cast<double>(tokens) / static_cast<double>(duration_ns);
+      return FormatCount(static_cast<int64_t>(per_s + 0.5));
     };
     table.AddRow({"prompt tokens", FormatCount(report.prompt_tokens()), "",
                   rate(report.prompt_tokens()) + " tokens/s"});
