@@ -1,0 +1,358 @@
+#include "tools/replay_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/kvsim.h"
+
+namespace kvsim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+std::string Write(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::string Read(const std::string& path) {
+  std::stringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
+}
+
+Outcome Replay(const std::string& trace, std::vector<std::string> more) {
+  std::vector<std::string> arguments = {"replay", "--trace", trace};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunKvsim(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+// Three requests: two twins of 1,024 tokens, then one of 100.
+std::string Twins() {
+  return Write(
+      "twins.jsonl",
+      R"({"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
+{"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
+{"timestamp": 1000, "input_length": 100, "output_length": 2, "hash_ids": [3]}
+)");
+}
+
+const std::vector<std::string> kPool = {"--num-gpu-blocks", "200"};
+
+std::vector<std::string> WithPool(std::vector<std::string> more) {
+  more.insert(more.end(), kPool.begin(), kPool.end());
+  return more;
+}
+
+Json ParseReport(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  return Json::parse(outcome.out);
+}
+
+// --- what it answers --------------------------------------------------------------
+
+TEST(ReplayCommandTest, ReportsTheTwinsStepByStep) {
+  // The first twin's 64 blocks are keyed when scheduled, so the second hits 63
+  // of them in the same step: the hit limit is 1,023 tokens. Steps of 20 ms at
+  // 0, 20 and 40 ms serve the twins; the third arrives at 1 s and takes two.
+  const Json report = ParseReport(Replay(Twins(), WithPool({"--json"})));
+  EXPECT_EQ(report["requests"], "3");
+  EXPECT_EQ(report["finished"], "3");
+  EXPECT_EQ(report["hit_tokens"], "1008");
+  EXPECT_EQ(report["steps"], "5");
+  EXPECT_EQ(report["peak_running"], "2");
+  // (2 · 60 + 1 · 40) ms of 1,040 ms.
+  EXPECT_NEAR(report["mean_running"].get<double>(), 160.0 / 1040, 1e-12);
+  EXPECT_EQ(report["idle_ns"], "940000000");
+  EXPECT_EQ(report["ttft"]["max_ns"], "20000000");
+  EXPECT_EQ(report["tpot"]["p50_ns"], "20000000");
+  EXPECT_EQ(report["ledger_unit"], "tokens");
+  EXPECT_EQ(report["pool_bytes"], "3200");  // 200 blocks of 16 rows
+  int64_t sum = 0;
+  for (const Json& line : report["ledger_peak"]) {
+    sum += std::stoll(line["bytes"].get<std::string>());
+  }
+  EXPECT_EQ(sum, 3200);
+  EXPECT_EQ(report["manifest"]["trace_format"], "mooncake");
+  EXPECT_THAT(report["manifest"]["command"].get<std::string>(),
+              HasSubstr("--num-gpu-blocks 200"));
+}
+
+TEST(ReplayCommandTest, EqualRunsDifferInWallTimeOnly) {
+  const std::vector<std::string> flags =
+      WithPool({"--json", "--slo", "ttft=25ms", "--baseline", "contiguous"});
+  Json first = ParseReport(Replay(Twins(), flags));
+  Json second = ParseReport(Replay(Twins(), flags));
+  EXPECT_NE(first["wall_ns"], "0");
+  first.erase("wall_ns");
+  second.erase("wall_ns");
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first["contiguous"].size(), 3u);
+  EXPECT_EQ(first["goodput"]["requests"], "3");
+}
+
+TEST(ReplayCommandTest, BytesPerTokenTurnTheLedgerIntoBytes) {
+  // 8 MiB of 100-byte rows: 5,242 blocks of 1,600 B and a remainder of 1,408 B.
+  const Json report =
+      ParseReport(Replay(Twins(), {"--json", "--kv-memory", "8MiB",
+                                   "--kv-bytes-per-token", "100"}));
+  EXPECT_EQ(report["num_blocks"], "5242");
+  EXPECT_EQ(report["ledger_unit"], "bytes");
+  EXPECT_EQ(report["pool_bytes"], "8388608");
+  EXPECT_EQ(report["ledger_peak"][0]["account"], "remainder");
+  EXPECT_EQ(report["ledger_peak"][0]["bytes"], "1408");
+}
+
+TEST(ReplayCommandTest, AModelBringsItsPoolAndItsRoofline) {
+  // 131,072 B per token of Llama-3.1-8B in BF16: 2 MiB per block of 16.
+  const Json report = ParseReport(
+      Replay(Twins(), {"--json", "--model", "llama-3.1-8b", "--kv-memory",
+                       "20GiB", "--gpu", "H100", "--timing", "roofline"}));
+  EXPECT_EQ(report["bytes_per_block"], "2097152");
+  EXPECT_EQ(report["num_blocks"], "10240");
+  EXPECT_EQ(report["finished"], "3");
+}
+
+TEST(ReplayCommandTest, TextGoesToStdoutAndNothingToStderr) {
+  const Outcome outcome = Replay(Twins(), kPool);
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("Requests"), HasSubstr("Concurrency"),
+                    HasSubstr("Where the pool's token slots are")));
+}
+
+TEST(ReplayCommandTest, HitsModeKeepsItsContract) {
+  const Json report = ParseReport(Replay(
+      Twins(),
+      {"--mode", "hits", "--policy", "lru", "--blocks", "10", "--block-size",
+       "512", "--measure-last", "50%", "--partial-tail", "shared", "--json"}));
+  // floor(3 / 2) = 1: the second twin and the third request count.
+  EXPECT_EQ(report["measured_tokens"], "1124");
+  EXPECT_EQ(report["hit_tokens"], "1024");
+}
+
+TEST(ReplayCommandTest, WritesItsFilesBesideTheReport) {
+  const std::string timeline = ::testing::TempDir() + "/replay.csv";
+  const std::string chrome = ::testing::TempDir() + "/replay.json";
+  const std::string log = ::testing::TempDir() + "/replay.jsonl";
+  ParseReport(
+      Replay(Twins(), WithPool({"--json", "--timeline", timeline,
+                                "--chrome-trace", chrome, "--step-log", log})));
+  const std::string rows = Read(timeline);
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 6);  // header, 5 steps
+  EXPECT_FALSE(Json::parse(Read(chrome))["traceEvents"].empty());
+  const std::string lines = Read(log);
+  EXPECT_THAT(lines.substr(0, lines.find('\n')), HasSubstr("\"step\":0"));
+}
+
+TEST(ReplayCommandTest, LinearAndRecordedTimesMoveTheClock) {
+  const Json linear = ParseReport(Replay(
+      Twins(),
+      WithPool({"--json", "--timing", "linear", "--linear-us", "base=1000"})));
+  EXPECT_EQ(linear["ttft"]["max_ns"], "1000000");
+  const std::string times = Write("times.txt", "5ms\n7ms\n9ms\n1ms\n1ms\n");
+  const Json recorded = ParseReport(Replay(
+      Twins(),
+      WithPool({"--json", "--timing", "recorded", "--step-times", times})));
+  EXPECT_EQ(recorded["ttft"]["max_ns"], "5000000");
+  EXPECT_EQ(recorded["e2e"]["max_ns"], "21000000");
+}
+
+// --- what it refuses --------------------------------------------------------------
+
+struct Refusal {
+  const char* name;
+  std::vector<std::string> flags;
+  int code;
+  const char* message;
+};
+
+class ReplayRefusalTest : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(ReplayRefusalTest, NamesFlagValueAndWhatIsAccepted) {
+  const Outcome outcome = Replay(Twins(), GetParam().flags);
+  EXPECT_EQ(outcome.code, GetParam().code);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("kvsim replay: "),
+                                 HasSubstr(GetParam().message)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, ReplayRefusalTest,
+    ::testing::Values(
+        Refusal{"NoPool", {}, kExitWrongUsage, "needs the pool"},
+        Refusal{"OneBlock",
+                {"--num-gpu-blocks", "1"},
+                kExitBadInput,
+                "--num-gpu-blocks is 1; accepted: 2 to"},
+        Refusal{"BlockSizeZero", WithPool({"--block-size", "0"}), kExitBadInput,
+                "--block-size is 0; accepted: 1 to"},
+        Refusal{"NegativeSequences", WithPool({"--max-num-seqs=-1"}),
+                kExitBadInput, "--max-num-seqs '-1'"},
+        Refusal{"LengthBeyondInt64",
+                WithPool({"--max-model-len", "9223372036854775808"}),
+                kExitBadInput, "--max-model-len '9223372036854775808'"},
+        Refusal{"WatermarkNan", WithPool({"--watermark", "nan"}), kExitBadInput,
+                "--watermark 'nan'"},
+        Refusal{"StepZero", WithPool({"--step-us", "0"}), kExitBadInput,
+                "--step-us '0': accepted: 1 to 10^12"},
+        Refusal{"UnknownTiming", WithPool({"--timing", "fast"}), kExitBadInput,
+                "--timing 'fast': accepted: steps"},
+        Refusal{"UnknownPolicy", WithPool({"--scheduling-policy", "sjf"}),
+                kExitBadInput, "--scheduling-policy 'sjf': accepted: fcfs"},
+        Refusal{"UnknownEngine", WithPool({"--engine", "orca"}), kExitBadInput,
+                "--engine 'orca': accepted: vllm"},
+        Refusal{"UnknownBaseline", WithPool({"--baseline", "slab"}),
+                kExitBadInput, "--baseline 'slab': accepted: contiguous"},
+        Refusal{"BadSlo", WithPool({"--slo", "ttft=soon"}), kExitBadInput,
+                "--slo 'ttft=soon'"},
+        Refusal{"BadArrivals", WithPool({"--arrivals", "never"}), kExitBadInput,
+                "--arrivals 'never'"},
+        Refusal{"FlagOfHits", WithPool({"--policy", "lru"}), kExitWrongUsage,
+                "--policy has a meaning with --mode hits only"},
+        Refusal{"FlagOfLinear", WithPool({"--linear-us", "base=1"}),
+                kExitWrongUsage, "--linear-us has a meaning with --timing"},
+        Refusal{"LinearWithout", WithPool({"--timing", "linear"}),
+                kExitWrongUsage, "--timing linear needs --linear-us"},
+        Refusal{"RooflineWithout", WithPool({"--timing", "roofline"}),
+                kExitWrongUsage, "needs --model and --gpu"},
+        Refusal{"MissingStepTimes",
+                WithPool({"--timing", "recorded", "--step-times", "/no/file"}),
+                kExitBadInput, "/no/file: No such file"},
+        Refusal{"HitsWithoutBlocks",
+                {"--mode", "hits"},
+                kExitWrongUsage,
+                "needs --blocks"},
+        Refusal{"HitsZeroBlocks",
+                {"--mode", "hits", "--blocks", "0"},
+                kExitBadInput,
+                "found 0 blocks; accepted: 1 to"},
+        Refusal{"MeasureMoreThanAll",
+                {"--mode", "hits", "--blocks", "9", "--measure-last", "150%"},
+                kExitBadInput,
+                "--measure-last '150%'"},
+        Refusal{"UnknownHitPolicy",
+                {"--mode", "hits", "--blocks", "9", "--policy", "arc"},
+                kExitBadInput,
+                "accepted: \"lru\", \"fifo\", \"optimal\""},
+        Refusal{"UnknownMode",
+                {"--mode", "gpu"},
+                kExitWrongUsage,
+                "--mode 'gpu': accepted: engine, hits"},
+        Refusal{"FullDiskTimeline", WithPool({"--timeline", "/dev/full"}),
+                kExitBadInput, "--timeline /dev/full: No space left on device"},
+        Refusal{"FullDiskTrace", WithPool({"--chrome-trace", "/dev/full"}),
+                kExitBadInput, "--chrome-trace /dev/full: No space left"},
+        Refusal{"FullDiskLog", WithPool({"--step-log", "/dev/full"}),
+                kExitBadInput, "--step-log /dev/full: No space left"},
+        Refusal{"NoFolder", WithPool({"--timeline", "/no/folder/x.csv"}),
+                kExitBadInput, "--timeline /no/folder/x.csv: No such file"},
+        Refusal{"TwoCacheGroups",
+                {"--model", "gemma-3-27b", "--kv-memory", "40GiB"},
+                kExitBadInput,
+                "accepted: models with one group"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ReplayCommandTest, ABadTraceNamesFileLineAndField) {
+  const std::string path =
+      Write("bad.jsonl",
+            "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 1, "
+            "\"hash_ids\": [1]}\n"
+            "{\"timestamp\": 0, \"input_length\": -8, \"output_length\": 1, "
+            "\"hash_ids\": [1]}\n");
+  for (const std::vector<std::string>& flags :
+       {kPool, std::vector<std::string>{"--mode", "hits", "--blocks", "9"}}) {
+    const Outcome outcome = Replay(path, flags);
+    EXPECT_EQ(outcome.code, kExitBadInput);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(path + ":2: "),
+                                   HasSubstr("input_length"), HasSubstr("-8")));
+  }
+}
+
+TEST(ReplayCommandTest, ARecordingThatEndsIsAnError) {
+  const std::string times = Write("short.txt", "5ms\n");
+  const Outcome outcome = Replay(
+      Twins(), WithPool({"--timing", "recorded", "--step-times", times}));
+  EXPECT_EQ(outcome.code, kExitBadInput);
+  EXPECT_THAT(outcome.err,
+              HasSubstr(times + ":1: the file ends after 1 steps"));
+}
+
+TEST(ReplayCommandTest, RequestsThatCanNeverFitAreCounted) {
+  // 63 usable blocks hold 1,008 tokens: the twins never fit; at a maximum
+  // length of 1,024 they are refused on arrival.
+  const Json small =
+      ParseReport(Replay(Twins(), {"--json", "--num-gpu-blocks", "64"}));
+  EXPECT_EQ(small["never_fit"], "2");
+  EXPECT_EQ(small["larger_than_pool"], "2");
+  const Json refused = ParseReport(
+      Replay(Twins(), WithPool({"--json", "--max-model-len", "1024"})));
+  EXPECT_EQ(refused["never_fit"], "2");
+  EXPECT_EQ(refused["too_long"], "2");
+  EXPECT_EQ(refused["finished"], "1");
+}
+
+// --- golden figures ----------------------------------------------------------------
+
+// The Mooncake conversation trace on one full group, as two independent
+// programs replayed it. KVSIM_SHARED names the folder that holds the trace.
+TEST(ReplayGoldenTest, FullReplayOfTheConversationTrace) {
+  const char* shared = std::getenv("KVSIM_SHARED");
+  if (shared == nullptr) GTEST_SKIP() << "KVSIM_SHARED is not set";
+  const std::string trace =
+      std::string(shared) + "/traces/mooncake_conversation.jsonl";
+  const struct {
+    const char* blocks;
+    const char *steps, *scheduled, *allocations, *evictions, *preemptions;
+    const char *hits, *resume_hits, *end_ns;
+  } kGolden[] = {
+      {"38000", "177544", "4138325", "8890682", "8841376", "5", "6747856",
+       "120848", "3550880000000"},
+      {"20000", "177736", "4136874", "8918716", "8887184", "256", "6381968",
+       "3251712", "3554720000000"},
+  };
+  for (const auto& golden : kGolden) {
+    SCOPED_TRACE(golden.blocks);
+    const Json report = ParseReport(Replay(
+        trace, {"--json", "--num-gpu-blocks", golden.blocks, "--block-size",
+                "16", "--max-num-batched-tokens", "8192", "--max-num-seqs",
+                "256", "--max-model-len", "163840", "--step-us", "20000"}));
+    EXPECT_EQ(report["requests"], "12031");
+    EXPECT_EQ(report["finished"], "12031");
+    EXPECT_EQ(report["steps"], golden.steps);
+    EXPECT_EQ(report["scheduled_requests"], golden.scheduled);
+    EXPECT_EQ(report["allocations"], golden.allocations);
+    EXPECT_EQ(report["evictions"], golden.evictions);
+    EXPECT_EQ(report["preemptions"], golden.preemptions);
+    EXPECT_EQ(report["hit_tokens"], golden.hits);
+    EXPECT_EQ(report["resume_hit_tokens"], golden.resume_hits);
+    EXPECT_EQ(report["end_ns"], golden.end_ns);
+  }
+}
+
+}  // namespace
+}  // namespace kvsim
