@@ -59,10 +59,9 @@ RooflineGpu RooflineGpuOf(const Gpu& gpu, const ModelSpec& spec) {
   result.link_bytes_per_s = gpu.link_bandwidth.value_or(0);
   std::optional<double> peak = gpu.bf16_flops;
   const DType dtype = WeightDType(spec);
-  if ((dtype == DType::kFp8 || dtype == DType::kNvfp4) && gpu.fp8_flops) {
-    peak = gpu.fp8_flops;
-  }
-  if (dtype == DType::kNvfp4 && gpu.fp4_flops) peak = gpu.fp4_flops;
+  const bool fp4 = dtype == DType::kFp4 || dtype == DType::kNvfp4;
+  if ((fp4 || dtype == DType::kFp8) && gpu.fp8_flops) peak = gpu.fp8_flops;
+  if (fp4 && gpu.fp4_flops) peak = gpu.fp4_flops;
   result.peak_flops = peak.value_or(0);
   return result;
 }

@@ -16,10 +16,10 @@ namespace kvsim {
 RooflineModel RooflineModelOf(const ModelSpec& spec, int64_t tensor_parallel,
                               double kv_bytes_per_token_per_rank);
 
-// The peak at the weights' dtype: fp8 weights multiply in fp8, nvfp4 in fp4,
-// everything else in bf16 (4-bit integer and MXFP4 weights are unpacked). A
-// peak the card lacks falls back to the next wider one. What the catalogue
-// does not know is 0, which RooflineCost::Validate names.
+// The peak at the dtype of most weights: fp8 multiplies in fp8, MXFP4 and NVFP4
+// in fp4, everything else in bf16 (4-bit integers are unpacked). A peak the card
+// lacks falls back to the next wider one: the published fit does the same. What
+// the catalogue does not know is 0, which RooflineCost::Validate names.
 RooflineGpu RooflineGpuOf(const Gpu& gpu, const ModelSpec& spec);
 
 }  // namespace kvsim
