@@ -40,6 +40,15 @@ absl::Status RunWithArguments(const CommandContext& context,
   return status.ok() ? FlushResults(*context.out) : status;
 }
 
+// "kvsim trace info": the command with its parents.
+std::string FullName(const CLI::App* command) {
+  std::string name = command->get_name();
+  while ((command = command->get_parent()) != nullptr) {
+    name = command->get_name() + " " + name;
+  }
+  return name;
+}
+
 }  // namespace
 
 CLI::App* AddCommand(CLI::App& app, CommandContext& context,
@@ -47,11 +56,11 @@ CLI::App* AddCommand(CLI::App& app, CommandContext& context,
                      ServeArguments serve_arguments,
                      std::function<absl::Status()> run) {
   CLI::App* command = app.add_subcommand(name, description);
-  command->callback([&context, name, serve_arguments, run = std::move(run)] {
+  command->callback([&context, command, serve_arguments, run = std::move(run)] {
     const absl::Status status = RunWithArguments(context, serve_arguments, run);
     context.exit_code = ExitCode(status);
     if (!status.ok()) {
-      *context.err << "kvsim " << name << ": " << std::string(status.message())
+      *context.err << FullName(command) << ": " << std::string(status.message())
                    << "\n";
     }
   });

@@ -14,6 +14,7 @@
 #include "tools/layout_command.h"
 #include "tools/models_command.h"
 #include "tools/replay_command.h"
+#include "tools/trace_command.h"
 
 namespace kvsim {
 namespace {
@@ -25,6 +26,7 @@ constexpr AddCommandFn kCommands[] = {
     AddLayoutCommand,
     AddCapacityCommand,
     AddReplayCommand,
+    AddTraceCommand,
     AddModelsCommand,
 };
 

@@ -15,12 +15,14 @@ bool IsBlank(absl::string_view line) {
 
 }  // namespace
 
-MooncakeReader::MooncakeReader(std::unique_ptr<ByteSource> source)
-    : lines_(std::move(source)) {}
+MooncakeReader::MooncakeReader(std::unique_ptr<ByteSource> source,
+                               bool allow_disorder)
+    : lines_(std::move(source)), allow_disorder_(allow_disorder) {}
 
 absl::StatusOr<std::unique_ptr<MooncakeReader>> MooncakeReader::Open(
-    std::unique_ptr<ByteSource> source) {
-  auto reader = absl::WrapUnique(new MooncakeReader(std::move(source)));
+    std::unique_ptr<ByteSource> source, bool allow_disorder) {
+  auto reader =
+      absl::WrapUnique(new MooncakeReader(std::move(source), allow_disorder));
   const absl::StatusOr<bool> found = reader->NextLine();
   if (!found.ok()) return found.status();
   reader->line_is_held_ = *found;
@@ -69,7 +71,7 @@ void MooncakeReader::Decode() {
 
 void MooncakeReader::CheckOrder() {
   TraceProblem problem{lines_.path(), lines_.line_number(), "", "", ""};
-  if (row_.request.arrival_ns < last_arrival_ns_) {
+  if (row_.request.arrival_ns < last_arrival_ns_ && !allow_disorder_) {
     problem.field = "timestamp";
     problem.found = absl::StrCat(row_.request.arrival_ns / 1e6, " ms");
     problem.accepted =

@@ -1,7 +1,7 @@
 // Reads Mooncake JSONL, one request a line (mooncake_row.h).
 //
 // Accepted:   CRLF, no final newline, empty lines (skipped), lines up to 256 MiB,
-//             unknown fields. Refused: rows out of time order; sessions that the
+//             unknown fields. Refused: rows out of time order (unless allowed); sessions that the
 //             first row does not announce.
 // Errors:     every problem of a line is in problems(); after a bad line the next
 //             call goes on with the line behind it.
@@ -27,7 +27,7 @@ namespace kvsim {
 class MooncakeReader final : public TraceReader {
  public:
   static absl::StatusOr<std::unique_ptr<MooncakeReader>> Open(
-      std::unique_ptr<ByteSource> source);
+      std::unique_ptr<ByteSource> source, bool allow_disorder = false);
 
   absl::StatusOr<bool> Next(TraceRequest* row) override;
   std::span<const TraceProblem> problems() const override { return problems_; }
@@ -42,13 +42,14 @@ class MooncakeReader final : public TraceReader {
     int64_t turns;
   };
 
-  explicit MooncakeReader(std::unique_ptr<ByteSource> source);
+  MooncakeReader(std::unique_ptr<ByteSource> source, bool allow_disorder);
   absl::StatusOr<bool> NextLine();
   void Decode();
   void CheckOrder();
   void FollowSession();
 
   LineReader lines_;
+  bool allow_disorder_;
   absl::string_view line_;
   bool line_is_held_ = false;  // line_ was read ahead and not decoded yet
   bool has_sessions_ = false;

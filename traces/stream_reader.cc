@@ -8,12 +8,14 @@
 
 namespace kvsim {
 
-StreamReader::StreamReader(std::unique_ptr<ByteSource> source)
-    : source_(std::move(source)) {}
+StreamReader::StreamReader(std::unique_ptr<ByteSource> source,
+                           bool allow_disorder)
+    : source_(std::move(source)), allow_disorder_(allow_disorder) {}
 
 absl::StatusOr<std::unique_ptr<StreamReader>> StreamReader::Open(
-    std::unique_ptr<ByteSource> source) {
-  auto reader = absl::WrapUnique(new StreamReader(std::move(source)));
+    std::unique_ptr<ByteSource> source, bool allow_disorder) {
+  auto reader =
+      absl::WrapUnique(new StreamReader(std::move(source), allow_disorder));
   if (absl::Status status = reader->ReadHeader(); !status.ok()) return status;
   return reader;
 }
@@ -109,7 +111,7 @@ void StreamReader::DecodeRow(TraceRequest* row) {
   TraceProblem place{source_->path(), record_number_, "", "", ""};
   FromRow(record_.row(), next_id_, place, row, &problems_);
   if (!problems_.empty()) return;
-  if (row->arrival_ns < last_arrival_ns_) {
+  if (row->arrival_ns < last_arrival_ns_ && !allow_disorder_) {
     place.field = "arrival_ns";
     place.found = absl::StrCat(row->arrival_ns);
     place.accepted =

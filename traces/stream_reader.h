@@ -23,7 +23,7 @@ class StreamReader final : public TraceReader {
  public:
   // Reads the header.
   static absl::StatusOr<std::unique_ptr<StreamReader>> Open(
-      std::unique_ptr<ByteSource> source);
+      std::unique_ptr<ByteSource> source, bool allow_disorder = false);
 
   absl::StatusOr<bool> Next(TraceRequest* row) override;
   std::span<const TraceProblem> problems() const override { return problems_; }
@@ -32,7 +32,7 @@ class StreamReader final : public TraceReader {
   bool has_sessions() const override { return has_sessions_; }
 
  private:
-  explicit StreamReader(std::unique_ptr<ByteSource> source);
+  StreamReader(std::unique_ptr<ByteSource> source, bool allow_disorder);
   absl::Status ReadHeader();
   absl::StatusOr<bool> ReadRecord();
   absl::Status CheckTrailer();
@@ -40,6 +40,7 @@ class StreamReader final : public TraceReader {
   absl::Status Damage(const std::string& found, const std::string& accepted);
 
   std::unique_ptr<ByteSource> source_;
+  bool allow_disorder_;
   TraceRecord record_;
   std::string bytes_;
   int64_t record_number_ = 0;

@@ -1,7 +1,8 @@
 // How a trace is read and replayed: the flags that `kvsim trace` and
 // `kvsim replay` share.
 //
-// Who applies what: OpenTrace applies format, limit and rate_scale. TokenStream
+// Who applies what: OpenTrace applies format, limit, allow_disorder and
+// rate_scale. TokenStream
 // applies partial_tail and continue_sessions. The simulator applies arrivals.
 #ifndef KVSIM_TRACES_TRACE_OPTIONS_H_
 #define KVSIM_TRACES_TRACE_OPTIONS_H_
@@ -45,6 +46,8 @@ struct RateScale {
 struct TraceOptions {
   TraceFormat format = TraceFormat::kAuto;
   std::optional<int64_t> limit;  // only the first rows; >= 0
+  bool allow_disorder = false;   // rows may arrive before their predecessors;
+                                 // for sorting only
   RateScale rate_scale;
   Arrivals arrivals = Arrivals::kAfterPrevious;
   bool continue_sessions = false;

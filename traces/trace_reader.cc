@@ -86,10 +86,11 @@ absl::StatusOr<TraceFormat> DetectFormat(ByteSource& source) {
       "format; --trace-format says which when the first lines are damaged"));
 }
 
-absl::StatusOr<std::unique_ptr<TraceReader>> OpenFile(const std::string& path,
-                                                      TraceFormat format) {
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenFile(
+    const std::string& path, const TraceOptions& options) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = ByteSource::Open(path);
   if (!source.ok()) return source.status();
+  TraceFormat format = options.format;
   if (format == TraceFormat::kAuto) {
     const absl::StatusOr<TraceFormat> detected = DetectFormat(**source);
     if (!detected.ok()) return detected.status();
@@ -99,22 +100,23 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenFile(const std::string& path,
     case TraceFormat::kWeka:
       return WekaReader::OpenFile(*std::move(source));
     case TraceFormat::kKvsim:
-      return StreamReader::Open(*std::move(source));
+      return StreamReader::Open(*std::move(source), options.allow_disorder);
     default:
-      return MooncakeReader::Open(*std::move(source));
+      return MooncakeReader::Open(*std::move(source), options.allow_disorder);
   }
 }
 
-absl::StatusOr<std::unique_ptr<TraceReader>> OpenAny(const std::string& path,
-                                                     TraceFormat format) {
+absl::StatusOr<std::unique_ptr<TraceReader>> OpenAny(
+    const std::string& path, const TraceOptions& options) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) {
-    return OpenFile(path, format);
+    return OpenFile(path, options);
   }
-  if (format != TraceFormat::kAuto && format != TraceFormat::kWeka) {
+  if (options.format != TraceFormat::kAuto &&
+      options.format != TraceFormat::kWeka) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": found a folder; accepted for the format ",
-                     TraceFormatName(format), ": one file"));
+                     TraceFormatName(options.format), ": one file"));
   }
   return WekaReader::OpenFolder(path);
 }
@@ -123,8 +125,7 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenAny(const std::string& path,
 
 absl::StatusOr<std::unique_ptr<TraceReader>> OpenTrace(
     const std::string& path, const TraceOptions& options) {
-  absl::StatusOr<std::unique_ptr<TraceReader>> reader =
-      OpenAny(path, options.format);
+  absl::StatusOr<std::unique_ptr<TraceReader>> reader = OpenAny(path, options);
   if (!reader.ok()) return reader;
   return std::unique_ptr<TraceReader>(
       std::make_unique<AdjustedReader>(*std::move(reader), options));

@@ -1,0 +1,77 @@
+#include "tools/trace_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/text.h"
+#include "tools/command.h"
+
+namespace kvsim {
+namespace {
+
+// Puts the flag in front of what its parser said; wrong usage.
+absl::Status FlagError(absl::string_view flag, const absl::Status& status) {
+  return UsageError(absl::StrCat(flag, ": ", status.message()));
+}
+
+template <typename T>
+absl::Status Assign(absl::string_view flag, absl::StatusOr<T> value,
+                    T* target) {
+  if (!value.ok()) return FlagError(flag, value.status());
+  *target = *std::move(value);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddTraceInputFlags(CLI::App& command, TraceFlags& flags) {
+  command
+      .add_option("--trace,trace", flags.trace,
+                  "A trace: Mooncake JSONL, WEKA JSON (a file or a folder), "
+                  "kvsim's own; zstd-compressed or not.")
+      ->required();
+  command.add_option("--trace-format", flags.format,
+                     "auto (by content), mooncake, weka, kvsim.");
+  command.add_option("--limit", flags.limit, "Only the first N requests.");
+  command.add_option("--rate-scale", flags.rate_scale,
+                     "Multiply the arrival rate: 2, 0.25, 3/2. Think times "
+                     "stay as they are.");
+}
+
+void AddTraceReplayFlags(CLI::App& command, TraceFlags& flags) {
+  command.add_option("--arrivals", flags.arrivals,
+                     "after-previous: a turn arrives its think time after the "
+                     "turn before it has finished; timestamps: as recorded. "
+                     "The same for traces without sessions.");
+  command.add_flag("--continue-sessions", flags.continue_sessions,
+                   "A turn's prompt repeats the tokens that its predecessor "
+                   "generated, so that they can hit.");
+  command.add_option("--partial-tail", flags.partial_tail,
+                     "Tokens behind the last whole hash block: unique (they "
+                     "never hit) or shared (the partial block's id, if any).");
+}
+
+absl::StatusOr<TraceOptions> ToTraceOptions(const TraceFlags& flags) {
+  TraceOptions options;
+  options.continue_sessions = flags.continue_sessions;
+  absl::Status status =
+      Assign("--trace-format", ParseTraceFormat(flags.format), &options.format);
+  if (status.ok()) {
+    status = Assign("--rate-scale", ParseRateScale(flags.rate_scale),
+                    &options.rate_scale);
+  }
+  if (status.ok()) {
+    status =
+        Assign("--arrivals", ParseArrivals(flags.arrivals), &options.arrivals);
+  }
+  if (status.ok()) {
+    status = Assign("--partial-tail", ParsePartialTail(flags.partial_tail),
+                    &options.partial_tail);
+  }
+  if (status.ok() && !flags.limit.empty()) {
+    options.limit = 0;
+    status = Assign("--limit", ParseCount(flags.limit), &*options.limit);
+  }
+  if (!status.ok()) return status;
+  return options;
+}
+
+}  // namespace kvsim
