@@ -42,7 +42,7 @@ void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
   for (size_t begin = first; begin < end; begin += kBatch) {
     const size_t stop = std::min(end, begin + kBatch);
     for (size_t i = begin; i < stop; ++i) {
-      index_.PrefetchNode(id);
+      index_.PrefetchBlock(id);
       out->push_back(id);
       id = blocks_[id].next;
     }
@@ -91,7 +91,7 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
   for (size_t i = table.size(); i-- > 0;) {
     if (i >= kBatch) {
       __builtin_prefetch(&blocks_[table[i - kBatch]], 1);
-      index_.PrefetchNode(table[i - kBatch]);
+      index_.PrefetchBlock(table[i - kBatch]);
     }
     const BlockId id = table[i];
     if (id == kNullBlock) continue;

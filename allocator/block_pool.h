@@ -14,7 +14,7 @@
 //             (2) num_free + num_held = num_blocks − 1;
 //             (3) the sums over held blocks equal a recount;
 //             (4) the index holds no block twice, and never the null block.
-// Memory:     48 B per block, index included.
+// Memory:     56 B per block, index included.
 // Costs:      every operation O(1) per block.
 // Errors:     popping more than num_free blocks, releasing a free block: check
 //             failures. Callers ask num_free first; "no room" is their decision.
@@ -41,7 +41,7 @@ enum class FreeOrder : uint8_t {
 
 class BlockPool {
  public:
-  // REQUIRES: 1 < num_blocks < 2^32 - 1.
+  // REQUIRES: 1 < num_blocks < 2^31.
   BlockPool(int64_t num_blocks, bool prefix_caching, FreeOrder free_order);
 
   // --- look-up -------------------------------------------------------------

@@ -157,10 +157,10 @@ TEST_F(BlockPoolTest, APoppedBlockHasNoRows) {
   EXPECT_EQ(pool_->Rows(1), 0);
 }
 
-// 16 bytes here and 32 in the index.
-TEST_F(BlockPoolTest, TakesFortyEightBytesForEachBlock) {
+// 16 bytes here and 40 in the index.
+TEST_F(BlockPoolTest, TakesFiftySixBytesForEachBlock) {
   Pool(1000);
-  EXPECT_EQ(pool_->MemoryBytes(), 48'000);
+  EXPECT_EQ(pool_->MemoryBytes(), 56'000);
 }
 
 // --- the watch, one by one -------------------------------------------------------

@@ -12,13 +12,23 @@ KeyIndex::KeyIndex(int64_t capacity) {
   keys_.assign(entries, 0);
 }
 
+size_t KeyIndex::SlotOf(uint32_t entry) const {
+  size_t s = Home(Tag(keys_[entry]));
+  while (slots_[s].entry != entry) {
+    KVSIM_CHECK(slots_[s].entry != kNone) << "entry " << entry;
+    s = Next(s);
+  }
+  return s;
+}
+
+void KeyIndex::Replace(uint32_t entry, uint32_t successor) {
+  KVSIM_CHECK_EQ(keys_[entry], keys_[successor]);
+  slots_[SlotOf(entry)].entry = successor;
+}
+
 void KeyIndex::Erase(uint32_t entry) {
   KVSIM_CHECK(size_ > 0);
-  size_t hole = Home(Tag(keys_[entry]));
-  while (slots_[hole].entry != entry) {
-    KVSIM_CHECK(slots_[hole].entry != kNone) << "entry " << entry;
-    hole = Next(hole);
-  }
+  size_t hole = SlotOf(entry);
   --size_;
   // Whatever lies behind the hole in the same run and may move back, does.
   size_t distance = 0;

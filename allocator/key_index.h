@@ -48,10 +48,31 @@ class KeyIndex {
     ++size_;
   }
 
+  // The entry that carries `key`; or kNone, and `entry` carries it now.
+  // REQUIRES: the entry carries none.
+  uint32_t FindOrInsert(uint64_t key, uint32_t entry) {
+    const uint32_t tag = Tag(key);
+    size_t s = Home(tag);
+    for (; slots_[s].entry != kNone; s = Next(s)) {
+      const Slot slot = slots_[s];
+      if (slot.tag == tag && keys_[slot.entry] == key) return slot.entry;
+    }
+    slots_[s] = {tag, entry};
+    keys_[entry] = key;
+    ++size_;
+    return kNone;
+  }
+
+  // An entry may stand in line behind the one that carries its key: NoteKey
+  // writes the key down without giving it, Replace hands it over later.
+  void NoteKey(uint32_t entry, uint64_t key) { keys_[entry] = key; }
+  // REQUIRES: `entry` carries a key; the same is noted for `successor`.
+  void Replace(uint32_t entry, uint32_t successor);
+
   // Takes the key of `entry` away. REQUIRES: the entry carries one.
   void Erase(uint32_t entry);
 
-  // REQUIRES: the entry carries a key.
+  // REQUIRES: the entry carries a key or has one noted.
   uint64_t KeyOf(uint32_t entry) const { return keys_[entry]; }
   int64_t size() const { return size_; }
   int64_t capacity() const { return static_cast<int64_t>(keys_.size()); }
@@ -61,7 +82,11 @@ class KeyIndex {
   void Prefetch(uint64_t key) const {
     __builtin_prefetch(&slots_[Home(Tag(key))]);
   }
-  // The same for the key that `entry` carries.
+  // Brings the key of `entry` into the cache, which KeyOf reads.
+  void PrefetchKeyOf(uint32_t entry) const {
+    __builtin_prefetch(&keys_[entry]);
+  }
+  // Brings the home slot of the key that `entry` carries into the cache.
   void PrefetchEntry(uint32_t entry) const { Prefetch(keys_[entry]); }
 
   // Checks the numbered invariants; O(capacity).
@@ -84,6 +109,7 @@ class KeyIndex {
   }
   size_t Home(uint32_t tag) const { return (tag * slots_.size()) >> 32; }
   size_t Next(size_t s) const { return s + 1 == slots_.size() ? 0 : s + 1; }
+  size_t SlotOf(uint32_t entry) const;
   // Steps from a tag's home to slot s.
   size_t Distance(uint32_t tag, size_t s) const {
     const size_t home = Home(tag);

@@ -3,22 +3,18 @@
 // Model:      a key names a whole prefix (base/key_chain.h). Equal blocks that two
 //             requests computed both stay: a key holds its blocks in the order of
 //             insertion and a look-up returns the first. Nothing de-duplicates.
-//             Open addressing with linear probing over 8-byte slots {32 bits of
-//             the mixed key, block id}; one 16-byte node per block holds the full
-//             key and the ring of blocks with the same key. Deletion shifts the
-//             run back, so no tombstones gather.
-// Memory:     32 B per block: a 16-byte node and two 8-byte slots.
-// Costs:      Find, Insert and Erase touch one slot run and one node; a long ring
-//             of equal keys costs nothing extra.
+//             KeyIndex finds the first; the others stand in a ring behind it.
+// Memory:     40 B per block: 32 in KeyIndex and 8 for the ring.
+// Costs:      Find, Insert and Erase touch one slot run, one key and one ring
+//             entry; a long ring of equal keys costs nothing extra.
 // Errors:     inserting a block twice or erasing an absent one is a check failure.
 #ifndef KVSIM_ALLOCATOR_PREFIX_INDEX_H_
 #define KVSIM_ALLOCATOR_PREFIX_INDEX_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-
+#include "allocator/key_index.h"
 #include "base/block_id.h"
 
 namespace kvsim {
@@ -27,17 +23,13 @@ using BlockKey = uint64_t;
 
 class PrefixIndex {
  public:
-  // Room for the ids 0 .. num_blocks-1. REQUIRES: 0 < num_blocks < 2^32 - 1.
+  // Room for the ids 0 .. num_blocks-1. REQUIRES: 0 < num_blocks < 2^31.
   explicit PrefixIndex(int64_t num_blocks);
 
   // The first block inserted under `key` that is still there, or kNullBlock.
   BlockId Find(BlockKey key) const {
-    const uint32_t tag = TagOf(key);
-    for (size_t s = Home(tag);; s = Next(s)) {
-      const Slot& slot = slots_[s];
-      if (slot.id == kNullBlock) return kNullBlock;
-      if (slot.tag == tag && nodes_[slot.id].key == key) return slot.id;
-    }
+    const uint32_t first = first_.Find(key);
+    return first == KeyIndex::kNone ? kNullBlock : first;
   }
 
   // Adds `id` behind the blocks that already carry `key`.
@@ -46,46 +38,30 @@ class PrefixIndex {
   // REQUIRES: Contains(id).
   void Erase(BlockId id);
 
-  bool Contains(BlockId id) const { return nodes_[id].next != kAbsent; }
+  bool Contains(BlockId id) const { return ring_[id].next != kAbsent; }
   // REQUIRES: Contains(id).
-  BlockKey KeyOf(BlockId id) const { return nodes_[id].key; }
+  BlockKey KeyOf(BlockId id) const { return first_.KeyOf(id); }
 
-  int64_t num_keys() const { return num_keys_; }      // distinct
+  int64_t num_keys() const { return first_.size(); }  // distinct
   int64_t num_blocks() const { return num_blocks_; }  // blocks with a key
   int64_t MemoryBytes() const;
 
   // Brings the slot of `key` into cache ahead of a Find or Insert.
-  void Prefetch(BlockKey key) const {
-    __builtin_prefetch(&slots_[Home(TagOf(key))]);
+  void Prefetch(BlockKey key) const { first_.Prefetch(key); }
+  // Brings what Contains and KeyOf read into cache.
+  void PrefetchBlock(BlockId id) const {
+    __builtin_prefetch(&ring_[id]);
+    first_.PrefetchKeyOf(id);
   }
-  void PrefetchNode(BlockId id) const { __builtin_prefetch(&nodes_[id]); }
 
  private:
   static constexpr BlockId kAbsent = 0xFFFFFFFFu;
-  struct Slot {
-    uint32_t tag;
-    BlockId id;  // kNullBlock: empty
-  };
-  struct Node {
-    BlockKey key;
-    BlockId prev, next;  // ring of blocks with this key; kAbsent: no key
+  struct Neighbours {    // in the ring of blocks with one key
+    BlockId prev, next;  // kAbsent: no key
   };
 
-  // High half of a multiplicative hash: every bit of the key reaches it.
-  static uint32_t TagOf(BlockKey key) {
-    return static_cast<uint32_t>((key * 0x9E3779B97F4A7C15u) >> 32);
-  }
-  size_t Home(uint32_t tag) const {
-    return static_cast<size_t>((tag * static_cast<uint64_t>(slots_.size())) >>
-                               32);
-  }
-  size_t Next(size_t s) const { return s + 1 == slots_.size() ? 0 : s + 1; }
-  size_t FindSlot(BlockKey key) const;
-  void EraseSlot(size_t hole);
-
-  std::vector<Slot> slots_;
-  std::vector<Node> nodes_;
-  int64_t num_keys_ = 0;
+  KeyIndex first_;  // entries are block ids
+  std::vector<Neighbours> ring_;
   int64_t num_blocks_ = 0;
 };
 

@@ -40,14 +40,23 @@ class NaivePrefixIndex {
   std::map<BlockId, BlockKey> keys_;
 };
 
-// The key whose multiplicative hash is (tag, low): the index multiplies by an
-// odd constant and keeps the high half as the tag that chooses the home slot, so
-// multiplying by the constant's inverse makes keys that collide at will.
+// An odd factor's inverse modulo 2^64, by Newton: each round doubles the
+// correct bits.
+uint64_t Inverse(uint64_t factor) {
+  uint64_t inverse = factor;
+  for (int i = 0; i < 6; ++i) inverse *= 2 - factor * inverse;
+  return inverse;
+}
+
+// The key whose mixed form is (tag, low): KeyIndex xors the key with itself
+// shifted by 33, multiplies, and does both again, and the high half of the result
+// is the tag that chooses the home slot. Each step undone in reverse order makes
+// keys that collide at will.
 BlockKey KeyWithTag(uint32_t tag, uint32_t low) {
-  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15u;
-  uint64_t inverse = kFactor;  // Newton: each round doubles the correct bits
-  for (int i = 0; i < 6; ++i) inverse *= 2 - kFactor * inverse;
-  return ((uint64_t{tag} << 32) | low) * inverse;
+  uint64_t key = ((uint64_t{tag} << 32) | low) * Inverse(0xC4CEB9FE1A85EC53u);
+  key ^= key >> 33;  // its own inverse: the shift is over half the width
+  key *= Inverse(0xFF51AFD7ED558CCDu);
+  return key ^ (key >> 33);
 }
 
 struct KeySet {
@@ -190,9 +199,9 @@ TEST(PrefixIndexTest, StaysSoundWhenEveryBlockIsKeyedAndChanges) {
   }
 }
 
-// A 16-byte node and two 8-byte slots for each block.
-TEST(PrefixIndexTest, TakesThirtyTwoBytesForEachBlock) {
-  EXPECT_EQ(PrefixIndex(1000).MemoryBytes(), 32'000);
+// An 8-byte key, three 8-byte slots and an 8-byte ring entry for each block.
+TEST(PrefixIndexTest, TakesFortyBytesForEachBlock) {
+  EXPECT_EQ(PrefixIndex(1000).MemoryBytes(), 40'000);
 }
 
 TEST(PrefixIndexDeathTest, RefusesMisuse) {
@@ -201,7 +210,7 @@ TEST(PrefixIndexDeathTest, RefusesMisuse) {
   EXPECT_DEATH(index.Insert(1, 11), "Contains");
   EXPECT_DEATH(index.Insert(kNullBlock, 11), "kNullBlock");
   EXPECT_DEATH(index.Erase(2), "kAbsent");
-  EXPECT_DEATH(PrefixIndex(0), "num_blocks > 0");
+  EXPECT_DEATH(PrefixIndex(0), "capacity > 0");
 }
 
 }  // namespace

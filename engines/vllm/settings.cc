@@ -7,7 +7,7 @@
 namespace kvsim::vllm {
 namespace {
 
-constexpr int64_t kMaxBlocks = (int64_t{1} << 32) - 2;
+constexpr int64_t kMaxBlocks = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxTokens = int64_t{1} << 40;
 constexpr int64_t kMaxBlockTokens = (int64_t{1} << 31) - 1;
 
