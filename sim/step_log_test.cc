@@ -118,12 +118,12 @@ TEST_F(StepLogTest, TellsPreemptionsAndWhatResumedRequestsHit) {
   options_.detail = true;
   const std::vector<Json> lines = Lines({Row(0, 8, 3), Row(0, 8, 3)});
   const Json& second = lines[1];
-  EXPECT_EQ(second["preempted"], Json({1}));
+  EXPECT_EQ(second["preempted"], Json::array({1}));
   EXPECT_EQ(second["blocks"], Json::parse(R"({"0": [[5]]})"));
   // Nine tokens are known by then: both full blocks hit.
   const Json& last = lines[lines.size() - 2];
   EXPECT_EQ(last["pre"], 1);
-  EXPECT_EQ(last["rehit"], Json({8}));
+  EXPECT_EQ(last["rehit"], Json::array({8}));
   const Json& summary = lines.back();
   EXPECT_EQ(summary["resumed"], 1);
   EXPECT_EQ(summary["resumed_hit_tokens"], 8);
@@ -166,7 +166,7 @@ TEST_F(StepLogTest, WritesOnlyWhatItIsAskedFor) {
 // 40 tokens need 10 blocks of 5.
 TEST_F(StepLogTest, TellsWhatWasAborted) {
   const std::vector<Json> lines = Lines({Row(0, 40, 1)});
-  EXPECT_EQ(lines[0]["aborted"], Json({0}));
+  EXPECT_EQ(lines[0]["aborted"], Json::array({0}));
   EXPECT_EQ(lines[1]["first"], -1);
   EXPECT_EQ(lines[1]["done"], -1);
   EXPECT_EQ(lines.back()["aborted"], 1);
