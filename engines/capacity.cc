@@ -114,7 +114,7 @@ std::vector<MemoryAccount> AccountsOfGpu(const vllm::MemoryBudget& budget) {
 }
 
 std::vector<MemoryAccount> WriteAccounts(const vllm::PlannedModel& planned,
-                                   Tokens longest) {
+                                         Tokens longest) {
   const PoolPlan& pool = planned.pool;
   const RankPool& rank = pool.ranks[pool.binding_rank];
   std::vector<MemoryAccount> accounts;
@@ -301,13 +301,13 @@ std::vector<std::string> Warnings(const CapacityQuestion& question,
   warnings.insert(warnings.end(), answer.pool.notes.begin(),
                   answer.pool.notes.end());
   WarnOfCopies(question, answer.parallel, warnings);
-  const int64_t most = question.model->max_position_embeddings;
   for (const ContextAnswer& context : answer.contexts) {
     const Concurrency& count = context.count;
-    if (most > 0 && count.length > Tokens(most)) {
+    if (count.length > answer.pool.max_model_len) {
       warnings.push_back(absl::StrCat(
           FormatCount(count.length.value()), " tokens are more than the ",
-          FormatCount(most), " that the model's config allows"));
+          FormatCount(answer.pool.max_model_len.value()),
+          " that the engine accepts: --max-model-len raises it"));
     }
     if (count.sequence_limit_binds) {
       warnings.push_back(absl::StrCat("at ", FormatCount(count.length.value()),

@@ -37,11 +37,12 @@ bool IsCompressed(const AttentionSpec& attention) {
 
 // FlashMLA stores fp8 rows in a format of its own, FlashInfer plain ones. Sparse
 // MLA runs on FlashInfer on data-centre Blackwell, compressed attention on
-// consumer Blackwell; everything else runs on FlashMLA.
+// consumer Blackwell; ROCm keeps plain rows; everything else runs on FlashMLA.
 KvCacheDtype ResolveCacheDtype(const CapacityQuestion& question, int sm,
                                std::vector<std::string>& notes) {
   const KvCacheDtype asked = question.kv_cache_dtype;
-  if (asked != KvCacheDtype::kFp8) return asked;
+  const bool rocm = question.gpu.has_value() && sm == 0;
+  if (asked != KvCacheDtype::kFp8 || rocm) return asked;
   if (AnyAttention(*question.model, IsCompressed)) {
     const bool flash_infer = sm == 120 || sm == 121;
     return flash_infer ? KvCacheDtype::kFp8 : KvCacheDtype::kFp8DsMla;
@@ -83,13 +84,13 @@ absl::Status ResolveMemory(const CapacityQuestion& question,
   return absl::OkStatus();
 }
 
+// The flag, else the config's maximum, else the longest context asked for.
 absl::Status ResolveLength(const CapacityQuestion& question,
                            Resolved& resolved) {
   const ModelSpec& model = *question.model;
   Tokens length(model.max_position_embeddings);
-  for (Tokens context : question.contexts) length = std::max(length, context);
-  if (model.max_position_embeddings > 0) {
-    length = Tokens(model.max_position_embeddings);
+  if (length == Tokens(0)) {
+    for (Tokens context : question.contexts) length = std::max(length, context);
   }
   resolved.max_model_len = question.max_model_len.value_or(length);
   if (resolved.max_model_len == Tokens(0) &&

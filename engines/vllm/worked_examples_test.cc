@@ -170,6 +170,8 @@ TEST(WorkedExamples, DeepSeekV32) {
   Expect(v32().Dtype(KvCacheDtype::kFp8).Plan(), packed);
   Expect(v32().Dtype(KvCacheDtype::kFp8).On("B200").Plan(),
          {64, 2764032, 15538, 2143744, 2560, "6.07", "994,432"});
+  EXPECT_EQ(v32().Dtype(KvCacheDtype::kFp8).On("MI300X").Plan().bytes_per_block,
+            Bytes(2764032));
   Expect(v32().Plan(), {64, 5012736, 8568, 550912, 2560, "3.35", "548,352"});
   Expect(v32().Dtype(KvCacheDtype::kFp8DsMla).Drafts(1).Plan(),
          {64, 3126784, 13736, 167936, 2560, "5.37", "879,104"});
