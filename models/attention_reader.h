@@ -1,4 +1,5 @@
 // Reading one layer's attention or recurrent state from a config's fields.
+
 #ifndef KVSIM_MODELS_ATTENTION_READER_H_
 #define KVSIM_MODELS_ATTENTION_READER_H_
 

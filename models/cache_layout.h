@@ -15,6 +15,7 @@
 // Units:      tokens and bytes. Sums cannot overflow for lengths up to
 //             kMaxLayoutTokens: BuildCacheLayout refuses such layouts.
 // Costs:      every function is O(number of tensors).
+
 #ifndef KVSIM_MODELS_CACHE_LAYOUT_H_
 #define KVSIM_MODELS_CACHE_LAYOUT_H_
 

@@ -10,7 +10,7 @@ namespace {
 
 // Kimi K3.1 Pro is known through one article only, which counts one index key
 // per index head in fp8 and leaves the KDA states out.
-ArticleAssumptions KimiK31Article() {
+constexpr ArticleAssumptions KimiK31Article() {
   ArticleAssumptions article;
   article.index_key_heads = 32;
   article.index_key_dtype = DType::kFp8;
@@ -18,7 +18,16 @@ ArticleAssumptions KimiK31Article() {
   return article;
 }
 
-const CatalogueEntry kCatalogue[] = {
+constexpr absl::string_view kKimiK31Assumed[] = {
+    "kv_lora_rank 512 and qk_rope_head_dim 64: the article's assumption, "
+    "DeepSeek's values",
+    "linear_attn_config.head_dim 128: the article's assumption",
+    "order of the 69 KDA and 24 DSA layers: Kimi K3's, not published",
+    "hidden_size, feed-forward, experts, vocab_size, q_lora_rank, gates, "
+    "short_conv_kernel_size, quantization: Kimi K3's, not published",
+};
+
+constexpr CatalogueEntry kCatalogue[] = {
     {"llama-2-7b",
      "meta-llama/Llama-2-7b-hf config.json",
      R"({
@@ -289,13 +298,7 @@ const CatalogueEntry kCatalogue[] = {
       "config_groups": {"group_0": {"weights":
         {"num_bits": 4, "type": "float", "group_size": 32}}}},
     "tie_word_embeddings": false})",
-     KimiK31Article(),
-     {"kv_lora_rank 512 and qk_rope_head_dim 64: the article's assumption, "
-      "DeepSeek's values",
-      "linear_attn_config.head_dim 128: the article's assumption",
-      "order of the 69 KDA and 24 DSA layers: Kimi K3's, not published",
-      "hidden_size, feed-forward, experts, vocab_size, q_lora_rank, gates, "
-      "short_conv_kernel_size, quantization: Kimi K3's, not published"}},
+     KimiK31Article(), kKimiK31Assumed},
 };
 
 }  // namespace

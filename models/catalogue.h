@@ -2,12 +2,12 @@
 //
 // Each entry is the cache-relevant part of a config.json, written from the
 // published figures, and goes through the same reader as a user's file.
+
 #ifndef KVSIM_MODELS_CATALOGUE_H_
 #define KVSIM_MODELS_CATALOGUE_H_
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -22,7 +22,7 @@ struct CatalogueEntry {
   // Set where an article's assumptions differ from ArticleAssumptions' own.
   std::optional<ArticleAssumptions> article;
   // Fields that nobody has published, each with who assumes it and why.
-  std::vector<absl::string_view> assumed_fields;
+  std::span<const absl::string_view> assumed_fields;
 };
 
 std::span<const CatalogueEntry> Catalogue();

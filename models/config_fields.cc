@@ -39,13 +39,17 @@ absl::StatusOr<json> ParseJsonObject(absl::string_view text,
                                      absl::string_view name) {
   json document;
   // The one place where the JSON library's exceptions enter: only they carry
-  // the position of a syntax error.
+  // the position of a syntax error. A number like 1e999 is no syntax error.
   try {
     document = json::parse(text.begin(), text.end());
   } catch (const json::parse_error& error) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": ", Position(text, error.byte),
                      ": not valid JSON (", error.what(), ")"));
+  } catch (const json::exception& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": not readable JSON (", error.what(),
+                     "); accepted: numbers within a double's range"));
   }
   if (!document.is_object()) {
     return absl::InvalidArgumentError(

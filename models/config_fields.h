@@ -9,6 +9,7 @@
 //         must lie in the range the caller names.
 // Ownership: points into the parsed document and to a shared status; copies
 //         are cheap and must not outlive either.
+
 #ifndef KVSIM_MODELS_CONFIG_FIELDS_H_
 #define KVSIM_MODELS_CONFIG_FIELDS_H_
 

@@ -20,7 +20,7 @@ constexpr RecurrentKind kGdn = RecurrentKind::kGatedDeltaNet;
 constexpr RecurrentKind kKda = RecurrentKind::kKda;
 
 // clang-format off
-const Dialect kDialects[] = {
+constexpr Dialect kDialects[] = {
     // Dense heads, every layer alike.
     {"llama", "LlamaForCausalLM", kHeads, kUniform, 0, kNoLinear,
      kBiasOnOutput},

@@ -7,6 +7,7 @@
 // else is read by field names common to all families. Adding a family is
 // adding a row; a row never depends on a model's name.
 // Source: the config classes of transformers 5.13 and vLLM's model files.
+
 #ifndef KVSIM_MODELS_DIALECTS_H_
 #define KVSIM_MODELS_DIALECTS_H_
 
@@ -55,7 +56,6 @@ enum DialectTrait : uint32_t {
   kExpertBias = 1 << 8,       // biases in router and experts
   kSharedExpert = 1 << 9,     // one shared expert without a field
   kCrossAttention = 1 << 10,  // decoder layers attend to an encoder
-  kFp32ByDefault = 1 << 11,   // dtype absent means fp32
 };
 
 struct Dialect {

@@ -3,6 +3,7 @@
 // A dtype says nothing about quantization scales; those are counted beside the
 // elements (CacheTensor::scale_bytes), because their granularity belongs to
 // the cache format, not to the number format.
+
 #ifndef KVSIM_MODELS_DTYPE_H_
 #define KVSIM_MODELS_DTYPE_H_
 

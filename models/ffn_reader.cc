@@ -56,7 +56,14 @@ std::vector<bool> ReadMoeLayers(int64_t layers, int64_t mtp_layers,
     const std::vector<std::string> types = fields.Strings({"mlp_layer_types"});
     if (CheckListLength("mlp_layer_types", types.size(), layers, mtp_layers,
                         fields)) {
-      for (int64_t i = 0; i < layers; ++i) moe[i] = types[i] == "sparse";
+      for (int64_t i = 0; i < layers; ++i) {
+        moe[i] = types[i] == "sparse";
+        if (!moe[i] && types[i] != "dense") {
+          fields.Fail("mlp_layer_types",
+                      absl::StrCat("dense or sparse; entry ", i, " is \"",
+                                   types[i], "\""));
+        }
+      }
     }
     return moe;
   }

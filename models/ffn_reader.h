@@ -1,4 +1,5 @@
 // Reading the feed-forward part of each layer: dense, or experts.
+
 #ifndef KVSIM_MODELS_FFN_READER_H_
 #define KVSIM_MODELS_FFN_READER_H_
 

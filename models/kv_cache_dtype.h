@@ -7,6 +7,7 @@
 // MLA rows (r latent + p rope) take 2(r+p), fp8 r+p, per-token-head r+p+8,
 // fp8_ds_mla r + 4*ceil(r/128) + 2p; nvfp4 and int4 do not exist for MLA.
 // Source: vLLM's backends as of 2026-08.
+
 #ifndef KVSIM_MODELS_KV_CACHE_DTYPE_H_
 #define KVSIM_MODELS_KV_CACHE_DTYPE_H_
 

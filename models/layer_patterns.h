@@ -1,4 +1,5 @@
 // Which layers of a model are full, windowed, chunked or linear.
+
 #ifndef KVSIM_MODELS_LAYER_PATTERNS_H_
 #define KVSIM_MODELS_LAYER_PATTERNS_H_
 

@@ -5,6 +5,7 @@
 // 132-byte index key per token on layers with a full indexer, fp32 KDA states,
 // 584-byte DeepSeek V4 rows in pages aligned to 576 bytes. `as_article` takes
 // ModelSpec::article instead: no scales, no padding, no compressor state.
+
 #ifndef KVSIM_MODELS_LAYOUT_BUILDER_H_
 #define KVSIM_MODELS_LAYOUT_BUILDER_H_
 

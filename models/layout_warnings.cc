@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "models/state_checkpoints.h"
 
 namespace kvsim {
 namespace {
@@ -308,13 +309,22 @@ Warning Fp8BecomesPackedRows(const Trap& trap) {
 
 Warning StatesAndCheckpoints(const Trap& trap) {
   const Bytes state = trap.BytesOfStore(CacheStore::kRecurrent);
-  if (state == Bytes(0)) return std::nullopt;
+  constexpr Tokens kInterval(4096);
+  const int64_t checkpoints =
+      trap.options().as_article
+          ? CheckpointsAsArticle(trap.tokens(), kInterval)
+          : CheckpointsOfEngines(trap.tokens(), kInterval);
+  // Sizes that no memory holds need no warning.
+  if (state == Bytes(0) || checkpoints == 0 ||
+      state > Bytes::Max() / checkpoints) {
+    return std::nullopt;
+  }
   return absl::StrCat(
       "the recurrent states' ", FormatBytes(state),
       " do not grow with the context, but every prefix checkpoint stores them "
-      "again: one each 4,096 tokens would be ",
-      FormatBytes(state * CeilDiv(trap.tokens(), Tokens(4096))), " ",
-      trap.At());
+      "again: one each 4,096 tokens are ",
+      FormatCount(checkpoints), " and ",
+      FormatBytes(CheckpointBytes(trap.layout(), checkpoints)), " ", trap.At());
 }
 
 Warning StatesLeftOut(const Trap& trap) {

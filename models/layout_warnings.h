@@ -1,4 +1,5 @@
 // Where a common way of estimating a cache would mislead, with its number.
+
 #ifndef KVSIM_MODELS_LAYOUT_WARNINGS_H_
 #define KVSIM_MODELS_LAYOUT_WARNINGS_H_
 

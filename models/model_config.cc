@@ -83,11 +83,9 @@ class ConfigReader {
     ConfigFields& level =
         fields_.Has({"dtype", "torch_dtype"}) ? fields_ : outer_;
     const std::string dtype = level.StringOr({"dtype", "torch_dtype"}, "");
-    if (dtype.empty()) {
-      spec.dtype = dialect_.Has(kFp32ByDefault) ? DType::kFp32 : DType::kBf16;
-    } else if (const std::optional<DType> known = ParseDType(dtype)) {
+    if (const std::optional<DType> known = ParseDType(dtype)) {
       spec.dtype = *known;
-    } else {
+    } else if (!dtype.empty()) {
       level.Fail(level.Has({"dtype"}) ? "dtype" : "torch_dtype",
                  "bfloat16, float16 or float32");
     }

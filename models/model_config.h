@@ -3,6 +3,7 @@
 // One table of dialects, keyed by model_type, says for each family which kind
 // of attention its fields describe and which class defaults hold where a field
 // is absent. No rule looks at a model's name.
+
 #ifndef KVSIM_MODELS_MODEL_CONFIG_H_
 #define KVSIM_MODELS_MODEL_CONFIG_H_
 

@@ -414,6 +414,11 @@ TEST(ModelConfigBadInputTest, NumbersOutOfRange) {
               HasSubstr("not valid JSON"));
 }
 
+TEST(ModelConfigBadInputTest, NumberBeyondADouble) {
+  EXPECT_THAT(Error(Config("\"hidden_size\": 1e999")),
+              AllOf(HasSubstr("c.json"), HasSubstr("1e999")));
+}
+
 TEST(ModelConfigBadInputTest, TooManyLayers) {
   EXPECT_THAT(Error(Config(R"("num_hidden_layers": 16000000)")),
               AllOf(HasSubstr("num_hidden_layers is 16000000"),

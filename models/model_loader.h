@@ -1,4 +1,5 @@
 // Loading a ModelSpec by catalogue name, config.json, or model folder.
+
 #ifndef KVSIM_MODELS_MODEL_LOADER_H_
 #define KVSIM_MODELS_MODEL_LOADER_H_
 

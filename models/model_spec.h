@@ -10,6 +10,7 @@
 // Units:      counts of heads, elements and tokens; never bytes.
 // Invariants: those of ValidateModelSpec(); every ModelSpec a reader returns
 //             satisfies them.
+
 #ifndef KVSIM_MODELS_MODEL_SPEC_H_
 #define KVSIM_MODELS_MODEL_SPEC_H_
 

@@ -1,21 +1,40 @@
 #include "models/parameter_count.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include "base/units.h"
+#include "absl/numeric/int128.h"
 
 namespace kvsim {
 namespace {
 
+// A config may claim any sizes up to kMaxDimension, and products of four of
+// them leave int64; sums are taken wide and saturate at the end.
+using Wide = absl::int128;
+
+struct WideCount {
+  Wide attention = 0;
+  Wide dense_ffn = 0;
+  Wide routed_experts = 0;
+  Wide norms_and_routers = 0;
+};
+
+// No model has 10^18 weights; six such parts still add up within int64.
+constexpr int64_t kMostWeights = 1'000'000'000'000'000'000;
+
+int64_t Saturated(Wide weights) {
+  return static_cast<int64_t>(std::min<Wide>(weights, kMostWeights));
+}
+
 // Weights of query, key, value and output of per-head attention.
-int64_t HeadsWeights(const AttentionSpec& a, int64_t hidden) {
+Wide HeadsWeights(const AttentionSpec& a, Wide hidden) {
   const int64_t query = a.query_heads * a.head_dim;
   const int64_t key = a.kv_heads * a.head_dim;
   const int64_t value = a.kv_heads * a.head_dim_v;
   const int64_t output = a.query_heads * a.head_dim_v;
   // A layer that reads another's K and V projects queries only.
   const bool own_kv = a.kv_sharing_target < 0;
-  int64_t sum = hidden * (query + output + a.gate_width);
+  Wide sum = hidden * (query + output + a.gate_width);
   if (own_kv) {
     sum += hidden * (key + (a.key_equals_value_weights ? 0 : value));
   }
@@ -27,48 +46,47 @@ int64_t HeadsWeights(const AttentionSpec& a, int64_t hidden) {
   return sum;
 }
 
-int64_t LowRankQuery(const AttentionSpec& a, int64_t hidden) {
-  const int64_t width = a.query_heads * a.head_dim;
+Wide LowRankQuery(const AttentionSpec& a, Wide hidden) {
+  const Wide width = a.query_heads * a.head_dim;
   if (a.q_lora_rank == 0) return hidden * width;
   return hidden * a.q_lora_rank + a.q_lora_rank + a.q_lora_rank * width;
 }
 
 // Queries and head weights of the indexer, its one key and that key's norm.
-int64_t IndexerWeights(const AttentionSpec& a, int64_t hidden,
-                       int64_t key_input) {
+Wide IndexerWeights(const AttentionSpec& a, Wide hidden, Wide key_input) {
   const IndexerSpec& indexer = a.indexer;
   if (indexer.kind != IndexerKind::kFull) return 0;
-  const int64_t query_input = a.q_lora_rank > 0 ? a.q_lora_rank : hidden;
+  const Wide query_input = a.q_lora_rank > 0 ? Wide(a.q_lora_rank) : hidden;
   return query_input * indexer.query_heads * indexer.head_dim +
          hidden * indexer.query_heads + key_input * indexer.head_dim +
          2 * indexer.head_dim;
 }
 
-int64_t MlaWeights(const AttentionSpec& a, int64_t hidden) {
-  const int64_t down = hidden * (a.kv_lora_rank + a.qk_rope_head_dim);
-  const int64_t up =
-      a.kv_lora_rank * a.query_heads * (a.qk_nope_head_dim + a.head_dim_v);
-  const int64_t output = a.query_heads * a.head_dim_v * hidden;
+Wide MlaWeights(const AttentionSpec& a, Wide hidden) {
+  const Wide down = hidden * (a.kv_lora_rank + a.qk_rope_head_dim);
+  const Wide up = Wide(a.kv_lora_rank) * a.query_heads *
+                  (a.qk_nope_head_dim + a.head_dim_v);
+  const Wide output = a.query_heads * a.head_dim_v * hidden;
   return LowRankQuery(a, hidden) + down + a.kv_lora_rank + up + output +
          hidden * a.gate_width + IndexerWeights(a, hidden, hidden);
 }
 
 // One shared K = V projection, a grouped low-rank output, and for compressed
 // layers a value and a score projection (twice as wide where groups overlap).
-int64_t CompressedWeights(const AttentionSpec& a, int64_t hidden) {
-  const int64_t width = a.query_heads * a.head_dim;
-  int64_t output = width * hidden;
+Wide CompressedWeights(const AttentionSpec& a, Wide hidden) {
+  const Wide width = a.query_heads * a.head_dim;
+  Wide output = width * hidden;
   if (a.o_lora_rank > 0) {
-    output = width * a.o_lora_rank + a.o_groups * a.o_lora_rank * hidden;
+    output = width * a.o_lora_rank + hidden * a.o_groups * a.o_lora_rank;
   }
-  int64_t sum = LowRankQuery(a, hidden) + hidden * a.head_dim + output;
+  Wide sum = LowRankQuery(a, hidden) + hidden * a.head_dim + output;
   if (a.compress_ratio == 0) return sum;
   const int64_t overlap = a.compress_ratio == 4 ? 2 : 1;
   sum += 2 * overlap * hidden * a.head_dim;
   return sum + IndexerWeights(a, hidden, 2 * overlap * hidden);
 }
 
-int64_t AttentionWeights(const AttentionSpec& a, int64_t hidden) {
+Wide AttentionWeights(const AttentionSpec& a, Wide hidden) {
   switch (a.kind) {
     case AttentionKind::kMla:
       return MlaWeights(a, hidden);
@@ -80,41 +98,41 @@ int64_t AttentionWeights(const AttentionSpec& a, int64_t hidden) {
 }
 
 // KDA: Q, K, V and output; a low-rank decay; beta; a gate of full or low rank.
-int64_t KdaWeights(const RecurrentSpec& r, int64_t hidden) {
-  const int64_t width = r.value_heads * r.value_dim;
-  const int64_t low_rank = hidden * r.value_dim + r.value_dim * width;
+Wide KdaWeights(const RecurrentSpec& r, Wide hidden) {
+  const Wide width = r.value_heads * r.value_dim;
+  const Wide low_rank = hidden * r.value_dim + r.value_dim * width;
   return 4 * hidden * width + low_rank + hidden * r.value_heads +
          (r.full_rank_gate ? hidden * width : low_rank) +
          r.conv_channels * r.conv_kernel + width + r.value_heads + r.value_dim;
 }
 
 // Q, K, V and gate in one projection, beta and decay in another.
-int64_t GatedDeltaNetWeights(const RecurrentSpec& r, int64_t hidden) {
-  const int64_t value = r.value_heads * r.value_dim;
-  const int64_t key = r.key_heads * r.key_dim;
+Wide GatedDeltaNetWeights(const RecurrentSpec& r, Wide hidden) {
+  const Wide value = r.value_heads * r.value_dim;
+  const Wide key = r.key_heads * r.key_dim;
   return hidden * (2 * key + 2 * value) + hidden * 2 * r.value_heads +
          r.conv_channels * r.conv_kernel + 2 * r.value_heads + r.value_dim +
          value * hidden;
 }
 
 // Gate and value inputs, B and C, one time step per head; output.
-int64_t Mamba2Weights(const RecurrentSpec& r, int64_t hidden) {
-  const int64_t inner = r.value_heads * r.value_dim;
+Wide Mamba2Weights(const RecurrentSpec& r, Wide hidden) {
+  const Wide inner = r.value_heads * r.value_dim;
   return hidden * (inner + r.conv_channels + r.value_heads) +
          r.conv_channels * (r.conv_kernel + 1) + 3 * r.value_heads + inner +
          inner * hidden;
 }
 
 // Mamba-1 projects the time step through a rank of hidden / 16.
-int64_t Mamba1Weights(const RecurrentSpec& r, int64_t hidden) {
-  const int64_t inner = r.value_heads * r.value_dim;
-  const int64_t rank = CeilDiv(hidden, 16);
+Wide Mamba1Weights(const RecurrentSpec& r, Wide hidden) {
+  const Wide inner = r.value_heads * r.value_dim;
+  const Wide rank = (hidden + 15) / 16;
   return hidden * 2 * inner + r.conv_channels * (r.conv_kernel + 1) +
          inner * (rank + 2 * r.key_dim) + rank * inner + inner +
          inner * r.key_dim + inner + inner * hidden;
 }
 
-int64_t RecurrentWeights(const RecurrentSpec& r, int64_t hidden) {
+Wide RecurrentWeights(const RecurrentSpec& r, Wide hidden) {
   switch (r.kind) {
     case RecurrentKind::kKda:
       return KdaWeights(r, hidden);
@@ -133,13 +151,13 @@ int64_t RecurrentWeights(const RecurrentSpec& r, int64_t hidden) {
   return 0;
 }
 
-void AddFfn(const FfnSpec& ffn, int64_t hidden, ParameterCount& count) {
+void AddFfn(const FfnSpec& ffn, Wide hidden, WideCount& count) {
   if (ffn.kind == FfnKind::kDense) {
     count.dense_ffn += ffn.matrices * hidden * ffn.intermediate;
   }
   if (ffn.kind != FfnKind::kMoe) return;
-  const int64_t width = ffn.routed_hidden > 0 ? ffn.routed_hidden : hidden;
-  int64_t expert = ffn.matrices * width * ffn.expert_intermediate;
+  const Wide width = ffn.routed_hidden > 0 ? Wide(ffn.routed_hidden) : hidden;
+  Wide expert = ffn.matrices * width * ffn.expert_intermediate;
   if (ffn.expert_bias) {
     expert += (ffn.matrices - 1) * ffn.expert_intermediate + width;
   }
@@ -152,7 +170,7 @@ void AddFfn(const FfnSpec& ffn, int64_t hidden, ParameterCount& count) {
   if (ffn.shared_expert_gate) count.norms_and_routers += hidden;
 }
 
-void AddLayer(const LayerSpec& layer, int64_t hidden, ParameterCount& count) {
+void AddLayer(const LayerSpec& layer, Wide hidden, WideCount& count) {
   for (const AttentionSpec& attention : layer.attention) {
     count.attention += AttentionWeights(attention, hidden);
   }
@@ -183,19 +201,25 @@ double BytesPerWeight(DType dtype) {
 }
 
 ParameterCount CountParameters(const ModelSpec& spec, bool mtp_layers) {
-  ParameterCount count;
-  const int64_t hidden = spec.hidden_size;
-  for (const LayerSpec& layer : spec.layers) AddLayer(layer, hidden, count);
-  count.embedding = spec.vocab_size * hidden;
-  if (!spec.tie_word_embeddings) count.head = count.embedding;
-  count.norms_and_routers += hidden;  // before the head
-  if (!mtp_layers) return count;
-  for (const LayerSpec& layer : spec.mtp_layers) {
-    AddLayer(layer, hidden, count);
-    // Joins the last hidden state with the next token's embedding.
-    count.dense_ffn += 2 * hidden * hidden;
-    count.norms_and_routers += 3 * hidden;
+  WideCount wide;
+  const Wide hidden = spec.hidden_size;
+  for (const LayerSpec& layer : spec.layers) AddLayer(layer, hidden, wide);
+  wide.norms_and_routers += hidden;  // before the head
+  if (mtp_layers) {
+    for (const LayerSpec& layer : spec.mtp_layers) {
+      AddLayer(layer, hidden, wide);
+      // Joins the last hidden state with the next token's embedding.
+      wide.dense_ffn += 2 * hidden * hidden;
+      wide.norms_and_routers += 3 * hidden;
+    }
   }
+  ParameterCount count;
+  count.attention = Saturated(wide.attention);
+  count.dense_ffn = Saturated(wide.dense_ffn);
+  count.routed_experts = Saturated(wide.routed_experts);
+  count.norms_and_routers = Saturated(wide.norms_and_routers);
+  count.embedding = spec.vocab_size * spec.hidden_size;
+  if (!spec.tie_word_embeddings) count.head = count.embedding;
   return count;
 }
 
@@ -210,7 +234,8 @@ int64_t WeightBytes(const ModelSpec& spec, bool mtp_layers) {
   const double plain = static_cast<double>(count.embedding + count.head +
                                            count.norms_and_routers) *
                        BytesPerWeight(spec.dtype);
-  return static_cast<int64_t>(std::llround(quantized + plain));
+  return static_cast<int64_t>(std::llround(
+      std::min(quantized + plain, static_cast<double>(kMostWeights))));
 }
 
 }  // namespace kvsim

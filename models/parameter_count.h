@@ -3,6 +3,7 @@
 // The split is by how checkpoints quantize: attention, dense feed-forward and
 // routed experts may be 8 or 4 bits; embedding and head, norms and routers
 // stay in the model's dtype.
+
 #ifndef KVSIM_MODELS_PARAMETER_COUNT_H_
 #define KVSIM_MODELS_PARAMETER_COUNT_H_
 
@@ -28,7 +29,8 @@ struct ParameterCount {
 };
 
 // Weights of the text model. Encoders, vision towers are not counted; MTP
-// layers only when asked.
+// layers only when asked. Parts beyond 10^18 weights saturate there, as do
+// WeightBytes() beyond 10^18 bytes.
 ParameterCount CountParameters(const ModelSpec& spec, bool mtp_layers = false);
 
 // Stored bytes of one weight, its share of its group's scales included.

@@ -1,4 +1,5 @@
 // Comparing a computed figure with one that an article prints.
+
 #ifndef KVSIM_MODELS_PRINTED_FIGURE_H_
 #define KVSIM_MODELS_PRINTED_FIGURE_H_
 

@@ -1,4 +1,5 @@
 // Reading how a checkpoint's weights and KV cache are quantized.
+
 #ifndef KVSIM_MODELS_QUANTIZATION_READER_H_
 #define KVSIM_MODELS_QUANTIZATION_READER_H_
 

@@ -5,6 +5,7 @@
 // for each begun interval. Engines keep a state only at whole blocks that some
 // later request can hit, which never includes the last token: floor((T-1)/B).
 // Retention rules may keep fewer; see the engines' own.
+
 #ifndef KVSIM_MODELS_STATE_CHECKPOINTS_H_
 #define KVSIM_MODELS_STATE_CHECKPOINTS_H_
 

@@ -4,6 +4,7 @@
 // each is encoded, how much a page's alignment adds.
 // Source: vLLM 2026-08 (kv_cache_interface, mla_attention, deepseek_v4,
 // mamba_utils); the first article for V4 rows without scales.
+
 #ifndef KVSIM_MODELS_TENSOR_LISTS_H_
 #define KVSIM_MODELS_TENSOR_LISTS_H_
 

@@ -1,4 +1,5 @@
 // `kvsim layout`: what each layer of a model stores, and how much at a length.
+
 #ifndef KVSIM_TOOLS_LAYOUT_COMMAND_H_
 #define KVSIM_TOOLS_LAYOUT_COMMAND_H_
 

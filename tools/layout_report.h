@@ -17,6 +17,7 @@
 //                     fixed_bytes, contexts[] of tokens, bytes
 //   warnings[]        sentences
 //   manifest          version, command
+
 #ifndef KVSIM_TOOLS_LAYOUT_REPORT_H_
 #define KVSIM_TOOLS_LAYOUT_REPORT_H_
 

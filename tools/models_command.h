@@ -1,4 +1,5 @@
 // `kvsim models`: the named catalogue.
+
 #ifndef KVSIM_TOOLS_MODELS_COMMAND_H_
 #define KVSIM_TOOLS_MODELS_COMMAND_H_
 
