@@ -14,7 +14,7 @@
 //                      floor((input_length - 1) / block_tokens) blocks hit.
 // Units:      tokens and blocks.
 // Costs:      memory 8 B per block reference (optimal: about 20 B more).
-// Source:     "Golden figures" of docs/hits.md.
+// Source:     "Hits only" in docs/replay.md.
 #ifndef KVSIM_SIM_HITS_H_
 #define KVSIM_SIM_HITS_H_
 
