@@ -126,9 +126,9 @@ HitResult HitTrace::Replay(HitCache& cache, double measured_share) const {
   KVSIM_CHECK(measured_share >= 0 && measured_share <= 1) << measured_share;
   HitResult result;
   result.rows = rows();
-  // Exact for shares such as 0.5; the product is below 2^53.
-  const auto first_measured = static_cast<int64_t>(static_cast<double>(rows()) *
-                                                   (1.0 - measured_share));
+  const auto skipped_ppm =
+      kMillion - static_cast<int64_t>(measured_share * kMillion + 0.5);
+  const int64_t first_measured = rows() * skipped_ppm / kMillion;
   for (int64_t r = 0; r < rows(); ++r) {
     const auto row = rows_[r];
     const int64_t length = input_lengths_[static_cast<size_t>(r)];
