@@ -4,5 +4,6 @@ BENCHMARKS = [
     "//base:random_benchmark",
     "//engines/vllm:kv_cache_benchmark",
     "//sim:hits_benchmark",
+    "//sim:metrics_benchmark",
     "//sim:replay_benchmark",
 ]
