@@ -17,6 +17,7 @@
 #include "sim/request_metrics.h"
 #include "sim/simulator.h"
 #include "tools/flag_reader.h"
+#include "tools/replay_cost.h"
 #include "tools/replay_flags.h"
 #include "tools/replay_hits.h"
 #include "tools/replay_outputs.h"
@@ -217,6 +218,11 @@ absl::Status ReplayEngine(const ReplayFlags& flags,
   AddSwitches(flags, plan->setup.settings, options, report.mutable_manifest());
   status = RunEngine(flags, *plan, reader->get(), options, context, &report);
   if (!status.ok()) return status;
+  if (flags.json) {
+    for (const std::string& warning : report.warnings()) {
+      *context.err << "warning: " << warning << "\n";
+    }
+  }
   PrintReport(flags, context, report, ReportText(report));
   return absl::OkStatus();
 }

@@ -1,5 +1,7 @@
 #include "tools/replay_flags.h"
 
+#include <initializer_list>
+
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "tools/command.h"
@@ -145,10 +147,91 @@ void DeclareOutputFlags(CLI::App& command, ReplayFlags& flags) {
       ->group("Output");
 }
 
-absl::Status NeedsMode(const char* flag, const std::string& text,
-                       const char* mode) {
-  if (text.empty()) return absl::OkStatus();
-  return UsageError(absl::StrCat(flag, " has a meaning with ", mode, " only"));
+// A flag that was given where it has no meaning.
+struct GivenFlag {
+  const char* name;
+  bool given;
+};
+
+absl::Status RefuseGiven(std::initializer_list<GivenFlag> flags,
+                         const char* where) {
+  for (const GivenFlag& flag : flags) {
+    if (!flag.given) continue;
+    return UsageError(absl::StrCat(flag.name, " has a meaning ", where));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RefuseHitFlags(const ReplayFlags& f) {
+  return RefuseGiven({{"--policy", !f.policy.empty()},
+                      {"--blocks", !f.blocks.empty()},
+                      {"--measure-last", !f.measure_last.empty()}},
+                     "with --mode hits only");
+}
+
+absl::Status RefuseModelFlags(const ReplayFlags& f) {
+  return RefuseGiven(
+      {{"--hf-overrides", !f.hf_overrides.empty()},
+       {"--engine-version", !f.engine_version.empty()},
+       {"--gpu", !f.gpu.empty()},
+       {"--gpu-memory", !f.gpu_memory.empty()},
+       {"--gpu-memory-utilization", !f.gpu_memory_utilization.empty()},
+       {"--weight-bytes", !f.weight_bytes.empty()},
+       {"--non-kv-memory", !f.non_kv_memory.empty()},
+       {"--num-gpus", !f.num_gpus.empty()},
+       {"--tensor-parallel-size", !f.tensor.empty()},
+       {"--pipeline-parallel-size", !f.pipeline.empty()},
+       {"--decode-context-parallel-size", !f.decode_context.empty()},
+       {"--kv-cache-dtype", !f.kv_cache_dtype.empty()}},
+      "with --model only");
+}
+
+absl::Status RefuseEngineFlags(const ReplayFlags& f) {
+  return RefuseGiven(
+      {{"--model", !f.model.empty()},
+       {"--num-gpu-blocks", !f.num_gpu_blocks.empty()},
+       {"--max-num-seqs", !f.max_num_seqs.empty()},
+       {"--max-num-batched-tokens", !f.max_num_batched_tokens.empty()},
+       {"--max-model-len", !f.max_model_len.empty()},
+       {"--scheduling-policy", !f.scheduling_policy.empty()},
+       {"--watermark", !f.watermark.empty()},
+       {"--long-prefill-token-threshold",
+        !f.long_prefill_token_threshold.empty()},
+       {"--num-speculative-tokens", !f.num_speculative_tokens.empty()},
+       {"--speculative-method", !f.speculative_method.empty()},
+       {"--async-scheduling", f.async_scheduling},
+       {"--no-enable-prefix-caching", f.no_prefix_caching},
+       {"--no-enable-chunked-prefill", f.no_chunked_prefill},
+       {"--no-scheduler-reserve-full-isl", f.no_reserve_full_isl},
+       {"--arrivals", !f.arrivals.empty()},
+       {"--rate-scale", !f.rate_scale.empty()},
+       {"--timing", !f.timing.empty()},
+       {"--step-us", !f.step_us.empty()},
+       {"--linear-us", !f.linear_us.empty()},
+       {"--step-times", !f.step_times.empty()},
+       {"--slo", !f.slo.empty()},
+       {"--baseline", !f.baseline.empty()},
+       {"--timeline", !f.timeline.empty()},
+       {"--chrome-trace", !f.chrome_trace.empty()},
+       {"--step-log", !f.step_log.empty()}},
+      "with --mode engine only");
+}
+
+absl::Status RefuseTimingFlags(const ReplayFlags& f) {
+  const std::string timing = f.timing.empty() ? "steps" : f.timing;
+  absl::Status status =
+      RefuseGiven({{"--step-us", timing != "steps" && !f.step_us.empty()}},
+                  "with --timing steps only");
+  status.Update(
+      RefuseGiven({{"--linear-us", timing != "linear" && !f.linear_us.empty()}},
+                  "with --timing linear only"));
+  status.Update(RefuseGiven(
+      {{"--step-times", timing != "recorded" && !f.step_times.empty()}},
+      "with --timing recorded only"));
+  status.Update(RefuseGiven(
+      {{"--step-log-detail", f.step_log.empty() && f.step_log_detail}},
+      "with --step-log only"));
+  return status;
 }
 
 }  // namespace
@@ -186,38 +269,21 @@ absl::Status CheckModes(const ReplayFlags& flags) {
     return UsageError(
         absl::StrCat("--mode '", flags.mode, "': accepted: engine, hits"));
   }
-  const std::string timing = flags.timing.empty() ? "steps" : flags.timing;
-  const struct {
-    const char* flag;
-    const std::string& text;
-    bool has_meaning;
-    const char* mode;
-  } kRules[] = {
-      {"--policy", flags.policy, flags.mode == "hits", "--mode hits"},
-      {"--blocks", flags.blocks, flags.mode == "hits", "--mode hits"},
-      {"--measure-last", flags.measure_last, flags.mode == "hits",
-       "--mode hits"},
-      {"--model", flags.model, flags.mode == "engine", "--mode engine"},
-      {"--num-gpu-blocks", flags.num_gpu_blocks, flags.mode == "engine",
-       "--mode engine"},
-      {"--slo", flags.slo, flags.mode == "engine", "--mode engine"},
-      {"--baseline", flags.baseline, flags.mode == "engine", "--mode engine"},
-      {"--timeline", flags.timeline, flags.mode == "engine", "--mode engine"},
-      {"--chrome-trace", flags.chrome_trace, flags.mode == "engine",
-       "--mode engine"},
-      {"--step-log", flags.step_log, flags.mode == "engine", "--mode engine"},
-      {"--timing", flags.timing, flags.mode == "engine", "--mode engine"},
-      {"--step-us", flags.step_us, timing == "steps", "--timing steps"},
-      {"--linear-us", flags.linear_us, timing == "linear", "--timing linear"},
-      {"--step-times", flags.step_times, timing == "recorded",
-       "--timing recorded"},
-  };
-  for (const auto& rule : kRules) {
-    if (rule.has_meaning) continue;
-    const absl::Status status = NeedsMode(rule.flag, rule.text, rule.mode);
-    if (!status.ok()) return status;
+  if (flags.mode == "hits") {
+    absl::Status status = RefuseEngineFlags(flags);
+    status.Update(RefuseModelFlags(flags));
+    return status;
   }
-  return absl::OkStatus();
+  absl::Status status = RefuseHitFlags(flags);
+  status.Update(RefuseTimingFlags(flags));
+  if (flags.model.empty()) {
+    status.Update(RefuseModelFlags(flags));
+  } else {
+    status.Update(RefuseGiven(
+        {{"--kv-bytes-per-token", !flags.kv_bytes_per_token.empty()}},
+        "without --model only"));
+  }
+  return status;
 }
 
 }  // namespace kvsim

@@ -61,8 +61,8 @@ struct ReplayTraceOptions {
 };
 absl::StatusOr<ReplayTraceOptions> TraceOptionsOf(const ReplayFlags& flags);
 
-// A flag of one mode or timing that has no meaning in the chosen one is wrong
-// usage, not ignored.
+// Wrong usage: an unknown --mode, or a flag that would be ignored because it has
+// a meaning in another mode or timing, or beside another flag only.
 absl::Status CheckModes(const ReplayFlags& flags);
 
 }  // namespace kvsim

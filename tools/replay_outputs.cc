@@ -1,12 +1,25 @@
 #include "tools/replay_outputs.h"
 
+#include <filesystem>
+#include <iterator>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/command.h"
 
 namespace kvsim {
 namespace {
+
+namespace fs = std::filesystem;
+
+// A device such as /dev/null may stand for several outputs.
+bool SameFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return !b.empty() && !fs::is_character_file(a, error) &&
+         (a == b || fs::equivalent(a, b, error));
+}
 
 absl::Status OpenFile(const char* flag, const std::string& path,
                       std::unique_ptr<OutputFile>* file) {
@@ -17,6 +30,29 @@ absl::Status OpenFile(const char* flag, const std::string& path,
                         absl::StrCat(flag, " ", opened.status().message()));
   }
   *file = *std::move(opened);
+  return absl::OkStatus();
+}
+
+// No output replaces the trace, or another output.
+absl::Status CheckDistinct(const ReplayFlags& flags) {
+  const std::pair<const char*, const std::string*> files[] = {
+      {"--trace", &flags.trace},
+      {"--step-times", &flags.step_times},
+      {"--timeline", &flags.timeline},
+      {"--chrome-trace", &flags.chrome_trace},
+      {"--step-log", &flags.step_log}};
+  constexpr size_t kInputs = 2;
+  for (size_t i = kInputs; i < std::size(files); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      if (files[i].second->empty() ||
+          !SameFile(*files[i].second, *files[k].second)) {
+        continue;
+      }
+      return UsageError(absl::StrCat(files[i].first, " and ", files[k].first,
+                                     " name the same file, ",
+                                     *files[i].second));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -31,6 +67,8 @@ absl::Status CloseFile(const char* flag, OutputFile* file) {
 
 absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
     const ReplayFlags& flags) {
+  absl::Status distinct = CheckDistinct(flags);
+  if (!distinct.ok()) return distinct;
   std::unique_ptr<ReplayOutputs> outputs(new ReplayOutputs());
   absl::Status status =
       OpenFile("--timeline", flags.timeline, &outputs->timeline_file_);

@@ -1,10 +1,9 @@
-// From the flags of `kvsim replay` to an engine's settings and a cost model.
+// From the flags of `kvsim replay` to an engine's settings and its pool.
 
 #ifndef KVSIM_TOOLS_REPLAY_SETUP_H_
 #define KVSIM_TOOLS_REPLAY_SETUP_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "engines/vllm/settings.h"
 #include "models/gpu_catalogue.h"
 #include "models/model_spec.h"
-#include "sim/cost_model.h"
 #include "tools/replay_flags.h"
 
 namespace kvsim {
@@ -35,10 +33,6 @@ struct ReplaySetup {
 // Errors: InvalidArgument naming the flag; a start that the engine refuses is
 // one too, in the engine's words.
 absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags);
-
-// The cost model of --timing; a fresh one for every run.
-absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(
-    const ReplayFlags& flags, const ReplaySetup& setup);
 
 }  // namespace kvsim
 

@@ -1,0 +1,21 @@
+// From the flags of `kvsim replay` to the cost model of --timing.
+
+#ifndef KVSIM_TOOLS_REPLAY_COST_H_
+#define KVSIM_TOOLS_REPLAY_COST_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "sim/cost_model.h"
+#include "tools/replay_flags.h"
+#include "tools/replay_setup.h"
+
+namespace kvsim {
+
+// A fresh one for every run: a recorded one remembers how far it is.
+absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(
+    const ReplayFlags& flags, const ReplaySetup& setup);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_TOOLS_REPLAY_COST_H_
