@@ -186,7 +186,7 @@ CLI::App* AddReadingCommand(CLI::App& trace, CommandContext& context,
   CLI::App* command =
       AddCommand(trace, context, name, description, ServeArguments::kRefused,
                  [flags, run, &context] { return run(*flags, context); });
-  AddTraceInputFlags(*command, flags->input);
+  AddTraceFlags(*command, flags->input);
   return command;
 }
 

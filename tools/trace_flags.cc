@@ -22,7 +22,7 @@ absl::Status Assign(absl::string_view flag, absl::StatusOr<T> value,
 
 }  // namespace
 
-void AddTraceInputFlags(CLI::App& command, TraceFlags& flags) {
+void AddTraceFlags(CLI::App& command, TraceFlags& flags) {
   command
       .add_option("--trace,trace", flags.trace,
                   "A trace: Mooncake JSONL, WEKA JSON (a file or a folder), "
@@ -36,35 +36,13 @@ void AddTraceInputFlags(CLI::App& command, TraceFlags& flags) {
                      "stay as they are.");
 }
 
-void AddTraceReplayFlags(CLI::App& command, TraceFlags& flags) {
-  command.add_option("--arrivals", flags.arrivals,
-                     "after-previous: a turn arrives its think time after the "
-                     "turn before it has finished; timestamps: as recorded. "
-                     "The same for traces without sessions.");
-  command.add_flag("--continue-sessions", flags.continue_sessions,
-                   "A turn's prompt repeats the tokens that its predecessor "
-                   "generated, so that they can hit.");
-  command.add_option("--partial-tail", flags.partial_tail,
-                     "Tokens behind the last whole hash block: unique (they "
-                     "never hit) or shared (the partial block's id, if any).");
-}
-
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceFlags& flags) {
   TraceOptions options;
-  options.continue_sessions = flags.continue_sessions;
   absl::Status status =
       Assign("--trace-format", ParseTraceFormat(flags.format), &options.format);
   if (status.ok()) {
     status = Assign("--rate-scale", ParseRateScale(flags.rate_scale),
                     &options.rate_scale);
-  }
-  if (status.ok()) {
-    status =
-        Assign("--arrivals", ParseArrivals(flags.arrivals), &options.arrivals);
-  }
-  if (status.ok()) {
-    status = Assign("--partial-tail", ParsePartialTail(flags.partial_tail),
-                    &options.partial_tail);
   }
   if (status.ok() && !flags.limit.empty()) {
     options.limit = 0;

@@ -47,7 +47,7 @@ class Cursor {
     const char* const begin = ++at_;
     while (at_ < end_ && (*at_ == '_' || (*at_ >= 'a' && *at_ <= 'z'))) ++at_;
     *text = absl::string_view(begin, static_cast<size_t>(at_ - begin));
-    return Take('"');
+    return *at_ == '"' && Take('"');
   }
 
   // A non-negative integer as JSON writes it.

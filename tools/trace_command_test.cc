@@ -1,0 +1,177 @@
+// `kvsim trace` as people type it.
+#include "tools/trace_command.h"
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/kvsim.h"
+
+namespace kvsim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Outcome Trace(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "trace");
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunKvsim(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+std::string Path(const std::string& name) {
+  return testing::TempDir() + "/" + name;
+}
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string Write(const std::string& name, const std::string& text) {
+  std::ofstream(Path(name), std::ios::binary) << text;
+  return Path(name);
+}
+
+std::string Row(int timestamp, int input) {
+  return "{\"timestamp\": " + std::to_string(timestamp) +
+         ", \"input_length\": " + std::to_string(input) +
+         ", \"output_length\": 1, \"hash_ids\": [0]}\n";
+}
+
+constexpr char kSample[] = "traces/sample/agents.jsonl";
+
+// The command that the sample's README shows, with another output.
+TEST(TraceCommandTest, SynthStillMakesTheSample) {
+  std::vector<std::string> arguments;
+  for (const auto line :
+       absl::StrSplit(Read("traces/sample/README.md"), '\n')) {
+    const std::vector<std::string> words =
+        absl::StrSplit(line, ' ', absl::SkipEmpty());
+    if (words.size() > 3 && words[0] == "kvsim" && words[2] == "synth") {
+      arguments.assign(words.begin() + 2, words.end());
+    }
+  }
+  ASSERT_FALSE(arguments.empty());
+  ASSERT_EQ(arguments[1], kSample);
+  arguments[1] = "-";
+  const Outcome outcome = Trace(arguments);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out == Read(kSample)) << "the sample has changed";
+}
+
+TEST(TraceCommandTest, InfoCountsTheSample) {
+  const Outcome outcome = Trace({"info", kSample, "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["format"], "mooncake");
+  EXPECT_EQ(json["rows"], 407);
+  EXPECT_EQ(json["sessions"], 48);
+  EXPECT_EQ(json["parent_conflicts"], 0);
+  EXPECT_THAT(Trace({"info", kSample}).out,
+              AllOf(HasSubstr("Requests               407"),
+                    HasSubstr("Tokens per id          512")));
+}
+
+TEST(TraceCommandTest, ConvertedThereAndBackTheSampleIsTheSame) {
+  ASSERT_EQ(Trace({"convert", kSample, Path("a.kvsim")}).code, 0);
+  ASSERT_EQ(
+      Trace({"convert", Path("a.kvsim"), Path("b.jsonl"), "--to", "mooncake"})
+          .code,
+      0);
+  EXPECT_EQ(Trace({"validate", Path("a.kvsim")}).code, 0);
+  EXPECT_TRUE(Read(Path("b.jsonl")) == Read(kSample));
+}
+
+TEST(TraceCommandTest, ValidateListsEveryProblemAndExitsWith1) {
+  const std::string path =
+      Write("bad.jsonl", Row(0, -1) + Row(0, 1) + Row(5, 600) + "{\n");
+  const Outcome outcome = Trace({"validate", path});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("bad.jsonl:1: field `input_length`: found '-1'"),
+                    HasSubstr("bad.jsonl:3: field `hash_ids`: found 1 ids"),
+                    HasSubstr("bad.jsonl:4: "),
+                    HasSubstr("1 good rows, 3 bad rows, 3 problems")));
+  EXPECT_THAT(outcome.err, HasSubstr("kvsim trace validate: "));
+  const auto json =
+      nlohmann::json::parse(Trace({"validate", path, "--json"}).out);
+  EXPECT_EQ(json["bad_rows"], 3);
+  EXPECT_EQ(json["problems"][0]["line"], 1);
+  EXPECT_EQ(json["problems"][0]["field"], "input_length");
+}
+
+TEST(TraceCommandTest, SortPutsRowsInOrderStably) {
+  const std::string path =
+      Write("unsorted.jsonl", Row(5, 1) + Row(2, 2) + Row(5, 3) + Row(2, 4));
+  EXPECT_EQ(Trace({"info", path}).code, 1);
+  const Outcome outcome =
+      Trace({"convert", path, "-", "--to", "mooncake", "--sort"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, Row(2, 2) + Row(2, 4) + Row(5, 1) + Row(5, 3));
+}
+
+TEST(TraceCommandTest, HeadPrintsTheFirstRows) {
+  const Outcome outcome = Trace({"head", kSample, "-n", "2", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(json["rows"].size(), 2u);
+  EXPECT_EQ(json["rows"][1]["id"], 1);
+}
+
+TEST(TraceCommandTest, AFullDiskIsAnErrorWithItsName) {
+  const Outcome outcome = Trace({"convert", kSample, "/dev/full"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("/dev/full"), HasSubstr("No space left")));
+}
+
+TEST(TraceCommandTest, AFailedConversionLeavesNoFile) {
+  const std::string path = Write("half.jsonl", Row(0, 1) + "{\n");
+  EXPECT_EQ(Trace({"convert", path, Path("half.kvsim")}).code, 1);
+  EXPECT_FALSE(std::ifstream(Path("half.kvsim")).good());
+}
+
+TEST(TraceCommandTest, TheInputIsNotOverwritten) {
+  const std::string path = Write("self.jsonl", Row(0, 1));
+  EXPECT_EQ(Trace({"convert", path, path}).code, 2);
+  EXPECT_EQ(Read(path), Row(0, 1));
+}
+
+TEST(TraceCommandTest, WrongUsageNamesFlagAndValue) {
+  EXPECT_EQ(Trace({}).code, 2);
+  for (const auto& [arguments, text] :
+       std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"info", kSample, "--trace-format", "csv"},
+            "--trace-format: found 'csv'; accepted: auto, mooncake"},
+           {{"info", kSample, "--rate-scale", "nan"}, "--rate-scale: found"},
+           {{"info", kSample, "--limit", "-1"}, "--limit: "},
+           {{"head", kSample, "--rows", "x"}, "--rows: "},
+           {{"convert", kSample, Path("x"), "--to", "weka"},
+            "--to: found 'weka'; accepted: mooncake, kvsim"},
+           {{"synth", Path("x"), "--hash-block", "0"}, "--hash-block: found 0"},
+           {{"synth", Path("x"), "--seed", "one"}, "--seed: found 'one'"}}) {
+    const Outcome outcome = Trace(arguments);
+    EXPECT_EQ(outcome.code, 2) << text;
+    EXPECT_THAT(outcome.err, HasSubstr(text));
+    EXPECT_THAT(outcome.out, IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace kvsim
