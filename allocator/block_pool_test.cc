@@ -52,8 +52,8 @@ TEST_F(BlockPoolTest, GivesBlocksInIdOrderAndNeverTheNullBlock) {
   EXPECT_EQ(pool_->FreeQueue(), Ids{});
 }
 
-// Tail first, so that the tail is evicted before the head: oracle experiment P2,
-// four keyed blocks and one partial free to 5, the rest, 4, 3, 2, 1.
+// Tail first, so that the tail is evicted before the head. Recorded experiment
+// P2: four keyed blocks and one partial free to 5, the rest, 4, 3, 2, 1.
 TEST_F(BlockPoolTest, ReleasesUnkeyedToTheFrontAndKeyedToTheBackTailFirst) {
   Pool(8);
   Release(TakeKeyed(5, 4));

@@ -145,7 +145,7 @@ TEST(PrefixIndexTest, TellsKeysOfEqualTagApart) {
 }
 
 // Every program of 5 toggles over 3 blocks and 3 keys, for each unkind key set:
-// 5 · 9^5 = 295,245 programs in a table of 8 slots.
+// 5 · 9^5 = 295,245 programs on 4 blocks.
 TEST(PrefixIndexTest, EqualsAMapOfListsOnAllShortPrograms) {
   constexpr int kKeys = 3, kBlocks = 3, kSteps = 5;
   int programs = 1;

@@ -273,7 +273,8 @@ TEST_F(KvCacheManagerTest, NgramDraftsNeedNoSlotsAndDropNoHit) {
   EXPECT_EQ(Hit(Prompt(P(17))), 16);
 }
 
-// A preempted request's outputs are hashed like its prompt (oracle, P8).
+// A preempted request's outputs are hashed like its prompt (P8 of the recorded
+// experiments).
 TEST_F(KvCacheManagerTest, ResumedRequestsHitTheirOutputsToo) {
   Pool(20);
   Story* a = Prompt(P(7));
@@ -329,7 +330,7 @@ TEST_F(KvCacheManagerTest, ARefusedLookUpIsNotRepeatedWhileNothingChanged) {
 // --- admission ------------------------------------------------------------------------
 
 // Hit blocks that nobody holds leave the queue too: required = new + idle hits
-// (oracle, P11).
+// (P11 of the recorded experiments).
 TEST_F(KvCacheManagerTest, IdleHitsCountAsNeededBlocksAndHeldOnesDoNot) {
   Pool(5);
   Story* a = Prompt(P(9));

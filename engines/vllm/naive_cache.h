@@ -7,7 +7,7 @@
 //             is hashed. The free queue is a std::list. Every level and the whole
 //             ledger are recounted when asked for.
 // Costs:      whatever they are.
-// Source:     engine_layouts.md 2.9 to 2.11 and the notes beside vLLM's recorded
+// Source:     the rules of vLLM (2026-08-17) as told beside its recorded
 //             runs; not the code it is compared with.
 #ifndef KVSIM_ENGINES_VLLM_NAIVE_CACHE_H_
 #define KVSIM_ENGINES_VLLM_NAIVE_CACHE_H_

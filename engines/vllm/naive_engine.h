@@ -5,7 +5,7 @@
 //             ids, the head of a priority queue is searched for, blocks and ledger
 //             are NaiveCache's. No memo, no counts kept ahead.
 // Ownership:  reads RequestParams::keys as a TokenChain, at Add() only.
-// Source:     engine_layouts.md 2.9 to 2.13 and the notes beside vLLM's recorded
+// Source:     the rules of vLLM (2026-08-17) as told beside its recorded
 //             runs; not the code it is compared with.
 #ifndef KVSIM_ENGINES_VLLM_NAIVE_ENGINE_H_
 #define KVSIM_ENGINES_VLLM_NAIVE_ENGINE_H_
