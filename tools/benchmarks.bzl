@@ -6,4 +6,6 @@ BENCHMARKS = [
     "//sim:hits_benchmark",
     "//sim:metrics_benchmark",
     "//sim:replay_benchmark",
+    "//traces:mooncake_benchmark",
+    "//traces:request_keys_benchmark",
 ]

@@ -71,9 +71,9 @@ absl::StatusOr<std::unique_ptr<ByteSource>> ByteSource::Open(
 }
 
 absl::StatusOr<size_t> ByteSource::Read(char* to, size_t size) {
-  const size_t from_ahead = std::min(size, ahead_.size());
-  std::memcpy(to, ahead_.data(), from_ahead);
-  ahead_.erase(0, from_ahead);
+  const size_t from_ahead = std::min(size, ahead_.size() - ahead_begin_);
+  std::memcpy(to, ahead_.data() + ahead_begin_, from_ahead);
+  ahead_begin_ += from_ahead;
   if (from_ahead == size) return size;
   absl::StatusOr<size_t> rest = ReadDecoded(to + from_ahead, size - from_ahead);
   if (!rest.ok()) return rest;
@@ -81,6 +81,8 @@ absl::StatusOr<size_t> ByteSource::Read(char* to, size_t size) {
 }
 
 absl::StatusOr<absl::string_view> ByteSource::Peek(size_t size) {
+  ahead_.erase(0, ahead_begin_);
+  ahead_begin_ = 0;
   if (ahead_.size() < size) {
     const size_t before = ahead_.size();
     ahead_.resize(size);

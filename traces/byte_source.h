@@ -46,7 +46,8 @@ class ByteSource {
 
   std::string path_;
   std::unique_ptr<Impl> impl_;
-  std::string ahead_;  // peeked and not read yet
+  std::string ahead_;       // peeked; its front was read already
+  size_t ahead_begin_ = 0;  // where the rest begins
 };
 
 // The whole rest of a source, for formats that are one document. Fails with

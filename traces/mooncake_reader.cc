@@ -5,12 +5,17 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 
 namespace kvsim {
 namespace {
 
 bool IsBlank(absl::string_view line) {
   return line.find_first_not_of(" \t\r") == absl::string_view::npos;
+}
+
+std::string Ms(int64_t time_ns) {
+  return absl::StrCat(FormatRatio(time_ns, 1'000'000, 3), " ms");
 }
 
 }  // namespace
@@ -70,21 +75,24 @@ void MooncakeReader::Decode() {
 }
 
 void MooncakeReader::CheckOrder() {
-  TraceProblem problem{lines_.path(), lines_.line_number(), "", "", ""};
   if (row_.request.arrival_ns < last_arrival_ns_ && !allow_disorder_) {
-    problem.field = "timestamp";
-    problem.found = absl::StrCat(row_.request.arrival_ns / 1e6, " ms");
-    problem.accepted =
-        absl::StrCat("at least the row before it, ", last_arrival_ns_ / 1e6,
-                     " ms (`kvsim trace convert --sort` sorts a trace once)");
-    problems_.push_back(problem);
+    AddProblem(
+        "timestamp", Ms(row_.request.arrival_ns),
+        absl::StrCat("at least the row before it, ", Ms(last_arrival_ns_),
+                     " (`kvsim trace convert --sort` sorts a trace "
+                     "once)"));
   }
   if (row_.has_session && !has_sessions_) {
-    problem.field = "session_id";
-    problem.found = Excerpt(row_.session);
-    problem.accepted = "no session, because the first row has none";
-    problems_.push_back(problem);
+    AddProblem("session_id", Excerpt(row_.session),
+               "no session, because the first row has none");
   }
+}
+
+void MooncakeReader::AddProblem(const std::string& field,
+                                const std::string& found,
+                                const std::string& accepted) {
+  problems_.push_back(
+      {lines_.path(), lines_.line_number(), field, found, accepted});
 }
 
 void MooncakeReader::FollowSession() {

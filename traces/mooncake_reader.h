@@ -46,6 +46,8 @@ class MooncakeReader final : public TraceReader {
   absl::StatusOr<bool> NextLine();
   void Decode();
   void CheckOrder();
+  void AddProblem(const std::string& field, const std::string& found,
+                  const std::string& accepted);
   void FollowSession();
 
   LineReader lines_;

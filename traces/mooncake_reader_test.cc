@@ -244,9 +244,10 @@ TEST(MooncakeReaderTest, RefusesUnsortedTimestampsUnlessAllowed) {
                    "\n", Row("5", "1", "1", "[0]"), "\n");
   const ReadResult strict = ReadText(text);
   EXPECT_THAT(strict.rows, SizeIs(2));
-  EXPECT_THAT(strict.errors,
-              ElementsAre(AllOf(HasSubstr(":2: field `timestamp`: found 4 ms"),
-                                HasSubstr("5 ms"), HasSubstr("--sort"))));
+  EXPECT_THAT(
+      strict.errors,
+      ElementsAre(AllOf(HasSubstr(":2: field `timestamp`: found 4.000 ms"),
+                        HasSubstr("5.000 ms"), HasSubstr("--sort"))));
   TraceOptions options = Mooncake();
   options.allow_disorder = true;
   const ReadResult lenient =

@@ -56,8 +56,8 @@ class TraceReader {
 
 // Opens a file or a folder. With TraceFormat::kAuto the content decides, never
 // the name. Mooncake and kvsim files may be zstd-compressed. Applies
-// options.limit and options.rate_scale. An empty file opens as a trace of 0
-// rows only when a format is given; otherwise it is an error.
+// options.limit and options.rate_scale. An empty file is an
+// error, unless the format is given as kMooncake: a trace of 0 rows.
 absl::StatusOr<std::unique_ptr<TraceReader>> OpenTrace(
     const std::string& path, const TraceOptions& options);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/text.h"
 #include "traces/json_fields.h"
 #include "traces/trace_limits.h"
 
@@ -19,6 +20,10 @@ constexpr int kMaxDepth = 32;
 
 constexpr char kAcceptedRequests[] = "a list of requests";
 constexpr char kAcceptedTypes[] = "\"s\", \"n\" or \"subagent\"";
+
+std::string Seconds(int64_t time_ns) {
+  return absl::StrCat(FormatRatio(time_ns, 1'000'000'000, 3), " s");
+}
 
 class Parser {
  public:
@@ -131,7 +136,7 @@ class Parser {
     session.start_ns = parent.start_ns + fields.Seconds("t");
     const std::optional<simdjson::dom::array> requests = Requests(fields);
     if (session.start_ns > kMaxTraceTimeNs) {
-      fields.AddProblem("t", absl::StrCat(session.start_ns / 1e9, " s"),
+      fields.AddProblem("t", Seconds(session.start_ns),
                         "at most 2305843009 s, the outer start included");
     }
     if (depth == kMaxDepth) {
@@ -197,12 +202,12 @@ class Parser {
                        turn.input_length, " in `in`"));
     }
     if (turn.arrival_ns < session.previous_arrival_ns) {
-      fields.AddProblem("t", absl::StrCat(turn.arrival_ns / 1e9, " s"),
+      fields.AddProblem("t", Seconds(turn.arrival_ns),
                         absl::StrCat("at least the turn before it, ",
-                                     session.previous_arrival_ns / 1e9, " s"));
+                                     Seconds(session.previous_arrival_ns)));
     }
     if (turn.arrival_ns > kMaxTraceTimeNs) {
-      fields.AddProblem("t", absl::StrCat(turn.arrival_ns / 1e9, " s"),
+      fields.AddProblem("t", Seconds(turn.arrival_ns),
                         "at most 2305843009 s, the subagent's start included");
     }
   }

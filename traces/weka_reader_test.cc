@@ -146,7 +146,7 @@ TEST(WekaReaderTest, NamesFieldAndValueOfEveryBadEntry) {
        {"`requests[0].t`", "'-1'"}},
       {"times go back",
        Conversation(absl::StrCat(Turn(5, {1}), ",", Turn(4, {1}))),
-       {"`requests[1].t`", "4 s", "5 s"}},
+       {"`requests[1].t`", "4.000 s", "5.000 s"}},
       {"negative think time",
        Conversation(Turn(0, {1}, ",\"think_time\":-2")),
        {"`requests[0].think_time`", "'-2'"}},
@@ -195,7 +195,7 @@ TEST(WekaReaderTest, TimesThatAddUpBeyondTheLimitAreRefused) {
                           "\"requests\":[", nested, "]}");
   }
   EXPECT_THAT(ReadText(Conversation(nested)).errors,
-              ElementsAre(HasSubstr(".t`: found 4e+09 s")));
+              ElementsAre(HasSubstr(".t`: found 4000000000.000 s")));
 }
 
 TEST(WekaReaderTest, EndlessNestingIsRefused) {
