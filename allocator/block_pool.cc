@@ -14,7 +14,8 @@ BlockPool::BlockPool(int64_t num_blocks, bool prefix_caching,
   blocks_.resize(static_cast<size_t>(num_blocks));
   const BlockId last = static_cast<BlockId>(num_blocks - 1);
   for (BlockId id = 0; id <= last; ++id) {
-    blocks_[id] = {id == 0 ? last : id - 1, id == last ? 0 : id + 1, 0, 0, 0};
+    blocks_[id] = {
+        id == 0 ? last : id - 1, id == last ? 0 : id + 1, 0, 0, 0, 0};
   }
   num_free_ = num_blocks - 1;
 }
@@ -42,13 +43,13 @@ void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
   for (size_t begin = first; begin < end; begin += kBatch) {
     const size_t stop = std::min(end, begin + kBatch);
     for (size_t i = begin; i < stop; ++i) {
-      index_.PrefetchBlock(id);
+      if (blocks_[id].keyed) index_.PrefetchBlock(id);
       out->push_back(id);
       id = blocks_[id].next;
     }
     for (size_t i = begin; i < stop; ++i) {
       const BlockId taken = (*out)[i];
-      if (index_.Contains(taken)) index_.Prefetch(index_.KeyOf(taken));
+      if (HasKey(taken)) index_.Prefetch(index_.KeyOf(taken));
     }
     for (size_t i = begin; i < stop; ++i) TakeFromQueue((*out)[i]);
   }
@@ -60,9 +61,10 @@ void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
 
 void BlockPool::TakeFromQueue(BlockId id) {
   Block& block = blocks_[id];
-  if (index_.Contains(id)) {
+  if (block.keyed) {
     NoteWatched(block);
     index_.Erase(id);
+    block.keyed = 0;
     --num_idle_;
     ++evictions_;
   }
@@ -91,7 +93,6 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
   for (size_t i = table.size(); i-- > 0;) {
     if (i >= kBatch) {
       __builtin_prefetch(&blocks_[table[i - kBatch]], 1);
-      index_.PrefetchBlock(table[i - kBatch]);
     }
     const BlockId id = table[i];
     if (id == kNullBlock) continue;
@@ -104,7 +105,7 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
     }
     held_rows_ -= block.rows;
     ++num_free_;
-    const bool keyed = index_.Contains(id);
+    const bool keyed = block.keyed;
     if (keyed) {
       NoteWatched(block);
       ++num_idle_;
@@ -125,6 +126,7 @@ void BlockPool::AssignKey(BlockId id, BlockKey key) {
   KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
   if (watch_miss_ && key == watch_key_) watch_broken_ = true;
   index_.Insert(id, key);
+  blocks_[id].keyed = 1;
 }
 
 void BlockPool::AssignKeys(std::span<const BlockId> blocks,
@@ -178,7 +180,10 @@ std::string BlockPool::CheckInvariants() const {
       return "(1) free queue and reference count disagree on block " +
              std::to_string(id);
     }
-    if (index_.Contains(id)) ++keyed;
+    if (index_.Contains(id) != static_cast<bool>(block.keyed)) {
+      return "(4) index and mark disagree on block " + std::to_string(id);
+    }
+    if (block.keyed) ++keyed;
     if (block.refs == 0) continue;
     rows += block.rows;
     if (block.refs > 1) shared += block.rows;

@@ -13,7 +13,8 @@
 // Invariants: (1) a block is in the queue exactly when nobody holds it;
 //             (2) num_free + num_held = num_blocks − 1;
 //             (3) the sums over held blocks equal a recount;
-//             (4) the index holds no block twice, and never the null block.
+//             (4) the index holds exactly the blocks marked as keyed, and never
+//                 the null block.
 // Memory:     56 B per block, index included.
 // Costs:      every operation O(1) per block.
 // Errors:     popping more than num_free blocks, releasing a free block: check
@@ -47,7 +48,7 @@ class BlockPool {
   // --- look-up -------------------------------------------------------------
   BlockId Find(BlockKey key) const { return index_.Find(key); }
   void PrefetchKey(BlockKey key) const { index_.Prefetch(key); }
-  bool HasKey(BlockId id) const { return index_.Contains(id); }
+  bool HasKey(BlockId id) const { return blocks_[id].keyed; }
   int64_t RefCount(BlockId id) const { return blocks_[id].refs; }
 
   // --- taking and giving back ------------------------------------------------
@@ -110,8 +111,9 @@ class BlockPool {
  private:
   struct Block {
     BlockId prev, next;  // free queue; the null block is its sentinel
-    uint32_t refs = 0;
-    uint32_t rows : 31;
+    uint32_t rows;
+    uint32_t refs : 30;
+    uint32_t keyed : 1;  // the index has it: says so without asking the index
     uint32_t watched : 1;
   };
 

@@ -121,6 +121,8 @@ class Engine {
   virtual void Complete(const StepPlan& plan,
                         std::span<const int32_t> num_sampled,
                         std::vector<RequestId>* finished) = 0;
+  // Who is served next of those that wait. REQUIRES: something waits.
+  virtual RequestId WaitingHead() const = 0;
   // Drops the head of the waiting queue; returns its id. Used when it can never
   // fit. REQUIRES: something waits.
   virtual RequestId AbortHead() = 0;

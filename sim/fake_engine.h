@@ -21,6 +21,7 @@ class FakeEngine final : public Engine {
   void Schedule(StepPlan* plan) override { plan->Clear(); }
   void Complete(const StepPlan&, std::span<const int32_t>,
                 std::vector<RequestId>*) override {}
+  RequestId WaitingHead() const override { return 0; }
   RequestId AbortHead() override { return 0; }
   EngineCounts Counts() const override { return counts; }
   LedgerSnapshot Ledger() const override { return ledger; }

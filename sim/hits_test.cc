@@ -141,7 +141,7 @@ TEST(HitsTest, RefusesAnEmptyTraceABadPoolAndLengthsBeyondMemory) {
               HasSubstr("no rows"));
   const HitTrace trace = ReadTrace(Twins(), PartialTail::kShared, 8);
   EXPECT_THAT(std::string(trace.Replay({.num_blocks = 0}).status().message()),
-              HasSubstr("found 0 blocks; accepted: 1 to 2147483647"));
+              HasSubstr("found 0 blocks; accepted: 1 to 134217728"));
   TraceRequest huge;
   huge.input_length = int64_t{1} << 62;
   VectorTraceReader reader({huge});

@@ -157,6 +157,7 @@ void Simulator::Step() {
     done = std::move(in_flight_.front());
     in_flight_.pop_front();
     AbortIfStuck(&record);
+    AbortIfCircling(&record);
   }
   record.end_ns = now_ns_;
   record.finished = finished_;
@@ -193,6 +194,28 @@ void Simulator::AbortIfStuck(StepRecord* record) {
   KVSIM_CHECK(record->after_schedule.running == 0)
       << "no running request can be scheduled; step " << record->step;
   if (record->after_schedule.waiting == 0) return;
+  DropHead();
+}
+
+// A request that outgrows the whole pool preempts itself, is admitted again and
+// comes back to the same point: the second time it is dropped. (The engine's gate
+// refuses such a request at its return, unless the gate is off.)
+void Simulator::AbortIfCircling(StepRecord* record) {
+  if (!record->scheduled || record->plan->preempted.empty() ||
+      record->plan->total_tokens > 0 || record->after_schedule.running > 0) {
+    return;
+  }
+  const RequestId id = record->plan->preempted.back();
+  const int64_t outputs = engine_->NumOutputs(id);
+  if (id == circling_ && outputs == circling_outputs_ &&
+      engine_->WaitingHead() == id) {
+    DropHead();
+  }
+  circling_ = id;
+  circling_outputs_ = outputs;
+}
+
+void Simulator::DropHead() {
   aborted_.push_back(engine_->AbortHead());
   EndRequest(aborted_.back());
 }

@@ -91,6 +91,8 @@ class Simulator {
   void Step();
   void CompleteOldest(StepRecord* record);
   void AbortIfStuck(StepRecord* record);
+  void AbortIfCircling(StepRecord* record);
+  void DropHead();
   int32_t SampledTokens(const ScheduledRequest& work) const;
   std::unique_ptr<StepPlan> NewPlan();
   bool InFlight() const { return !in_flight_.empty(); }
@@ -115,6 +117,10 @@ class Simulator {
   std::vector<std::unique_ptr<StepPlan>> spare_plans_;
   std::vector<RequestId> arrived_, finished_, aborted_;
   std::vector<int32_t> sampled_;
+  // The last request that gave up its blocks although it ran alone, and how many
+  // outputs it had then.
+  RequestId circling_ = -1;
+  int64_t circling_outputs_ = 0;
 };
 
 }  // namespace kvsim

@@ -256,6 +256,31 @@ TEST_F(SimulatorTest, AHeadThatCanNeverFitEndsAnAsynchronousRun) {
   EXPECT_EQ(finished, (Ids{0, 2}));
 }
 
+// Without the gate a prompt of 10 blocks is let into a pool of 3, preempts itself
+// at its fourth, and would begin again for ever. So would a prompt of 3 blocks with
+// 3 lookahead slots behind it, which the gate does not count.
+TEST_F(SimulatorTest, ARequestLongerThanThePoolEndsTheRun) {
+  settings_.num_gpu_blocks = 4;
+  settings_.max_num_batched_tokens = 4;
+  for (const bool asynchronous : {false, true}) {
+    for (const bool lookahead : {false, true}) {
+      settings_.async_scheduling = asynchronous;
+      settings_.reserve_full_sequence = lookahead;
+      settings_.num_speculative_tokens = lookahead ? 3 : 0;
+      const int64_t prompt = lookahead ? 12 : 40;
+      const Diary diary = Run({Row(0, prompt, 1), Row(0, 4, 1)});
+      Ids aborted, finished;
+      for (const Diary::Step& step : diary.steps) {
+        aborted.insert(aborted.end(), step.aborted.begin(), step.aborted.end());
+        finished.insert(finished.end(), step.finished.begin(),
+                        step.finished.end());
+      }
+      EXPECT_EQ(aborted, Ids{0}) << asynchronous << lookahead;
+      EXPECT_EQ(finished, Ids{1}) << asynchronous << lookahead;
+    }
+  }
+}
+
 TEST_F(SimulatorTest, ATurnFollowsAnAbortedOne) {
   settings_.num_gpu_blocks = 4;
   const Diary diary =

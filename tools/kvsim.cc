@@ -23,11 +23,8 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand,
-    AddCapacityCommand,
-    AddReplayCommand,
-    AddTraceCommand,
-    AddModelsCommand,
+    AddLayoutCommand, AddCapacityCommand, AddReplayCommand,
+    AddTraceCommand,  AddModelsCommand,
 };
 
 // Engines abbreviate some long flags behind a single dash, which CLI11 would

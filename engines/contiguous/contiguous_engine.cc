@@ -160,6 +160,11 @@ void ContiguousEngine::Release(const Request& request) {
   never_used_ -= request.reserved - request.FinalTokens();
 }
 
+RequestId ContiguousEngine::WaitingHead() const {
+  KVSIM_CHECK(!waiting_.empty());
+  return waiting_.front().id;
+}
+
 RequestId ContiguousEngine::AbortHead() {
   KVSIM_CHECK(!waiting_.empty());
   const RequestId id = waiting_.front().id;

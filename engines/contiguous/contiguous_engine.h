@@ -59,6 +59,7 @@ class ContiguousEngine final : public Engine {
   void Schedule(StepPlan* plan) override;
   void Complete(const StepPlan& plan, std::span<const int32_t> num_sampled,
                 std::vector<RequestId>* finished) override;
+  RequestId WaitingHead() const override;
   RequestId AbortHead() override;
 
   // Blocks are tokens here.

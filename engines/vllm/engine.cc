@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/check.h"
 
@@ -62,6 +63,12 @@ void VllmEngine::Forget(Request* request) {
 
 bool VllmEngine::HasUnfinished() const {
   return !running_.empty() || !waiting_.empty() || !set_aside_.empty();
+}
+
+RequestId VllmEngine::WaitingHead() const {
+  const RequestQueue* queue = SelectQueue();
+  KVSIM_CHECK(queue != nullptr);
+  return queue->Peek()->id;
 }
 
 RequestId VllmEngine::AbortHead() {
@@ -173,6 +180,10 @@ void VllmEngine::Preempt(Request* request, StepPlan* plan) {
 
 // The queue whose head is served next; null when both are empty.
 RequestQueue* VllmEngine::SelectQueue() {
+  return const_cast<RequestQueue*>(std::as_const(*this).SelectQueue());
+}
+
+const RequestQueue* VllmEngine::SelectQueue() const {
   if (set_aside_.empty()) return waiting_.empty() ? nullptr : &waiting_;
   if (waiting_.empty() || settings_.policy == SchedulingPolicy::kFcfs) {
     return &set_aside_;

@@ -40,6 +40,7 @@ class VllmEngine final : public Engine {
   void Schedule(StepPlan* plan) override;
   void Complete(const StepPlan& plan, std::span<const int32_t> num_sampled,
                 std::vector<RequestId>* finished) override;
+  RequestId WaitingHead() const override;
   RequestId AbortHead() override;
 
   EngineCounts Counts() const override;
@@ -69,6 +70,7 @@ class VllmEngine final : public Engine {
   size_t PickVictim() const;
   void Preempt(Request* request, StepPlan* plan);
   RequestQueue* SelectQueue();
+  const RequestQueue* SelectQueue() const;
   // What keeps the head out, or kNoneWaiting after it was admitted.
   AdmissionLimit TryAdmit(Request* request, int64_t* budget, StepPlan* plan);
   void AdvanceComputed(StepPlan* plan);

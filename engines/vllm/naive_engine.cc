@@ -59,6 +59,12 @@ NaiveEngine::Queue* NaiveEngine::NextQueue() {
   return waiting_first ? &waiting_ : &set_aside_;
 }
 
+RequestId NaiveEngine::WaitingHead() const {
+  const Queue* queue = const_cast<NaiveEngine*>(this)->NextQueue();
+  KVSIM_CHECK(queue != nullptr);
+  return Head(*queue);
+}
+
 RequestId NaiveEngine::AbortHead() {
   Queue* queue = NextQueue();
   KVSIM_CHECK(queue != nullptr);

@@ -7,7 +7,8 @@
 namespace kvsim::vllm {
 namespace {
 
-constexpr int64_t kMaxBlocks = (int64_t{1} << 31) - 1;
+// 7.5 GB of bookkeeping at 56 bytes a block: what a machine can hold.
+constexpr int64_t kMaxBlocks = int64_t{1} << 27;
 constexpr int64_t kMaxTokens = int64_t{1} << 40;
 constexpr int64_t kMaxBlockTokens = (int64_t{1} << 31) - 1;
 
