@@ -15,7 +15,7 @@
 namespace kvsim {
 namespace {
 
-constexpr size_t kBufferBytes = 256 * 1024;
+constexpr size_t kBufferBytes = 64 * 1024;
 constexpr unsigned char kZstdMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
 constexpr unsigned char kGzipMagic[] = {0x1f, 0x8b};
 

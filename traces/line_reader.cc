@@ -9,7 +9,7 @@
 namespace kvsim {
 namespace {
 
-constexpr size_t kFirstBufferBytes = 1024 * 1024;
+constexpr size_t kFirstBufferBytes = 128 * 1024;
 
 }  // namespace
 

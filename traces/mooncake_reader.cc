@@ -53,37 +53,37 @@ absl::StatusOr<bool> MooncakeReader::Next(TraceRequest* row) {
   can_continue_ = false;
   const absl::StatusOr<bool> found = NextLine();
   if (!found.ok() || !*found) return found;
-  std::swap(row_.request.hash_ids, row->hash_ids);  // reuse its memory
-  Decode();
+  Decode(row);
   if (!problems_.empty()) {
     can_continue_ = true;
     return problems_.front().ToStatus();
   }
-  last_arrival_ns_ = row_.request.arrival_ns;
-  row_.request.id = next_id_++;
-  if (row_.has_session) FollowSession();
-  std::swap(*row, row_.request);
+  last_arrival_ns_ = row->arrival_ns;
+  row->id = next_id_++;
+  FollowSession(row);
   return true;
 }
 
-void MooncakeReader::Decode() {
-  if (!decoder_.DecodeFast(line_, &row_)) {
+void MooncakeReader::Decode(TraceRequest* row) {
+  if (decoder_.DecodeFast(line_, row)) {
+    row_session_.is_given = false;
+  } else {
     const TraceProblem place{lines_.path(), lines_.line_number(), "", "", ""};
-    decoder_.DecodeChecked(line_, place, &row_, &problems_);
+    decoder_.DecodeChecked(line_, place, row, &row_session_, &problems_);
   }
-  if (problems_.empty()) CheckOrder();
+  if (problems_.empty()) CheckOrder(*row);
 }
 
-void MooncakeReader::CheckOrder() {
-  if (row_.request.arrival_ns < last_arrival_ns_ && !allow_disorder_) {
+void MooncakeReader::CheckOrder(const TraceRequest& row) {
+  if (row.arrival_ns < last_arrival_ns_ && !allow_disorder_) {
     AddProblem(
-        "timestamp", Ms(row_.request.arrival_ns),
+        "timestamp", Ms(row.arrival_ns),
         absl::StrCat("at least the row before it, ", Ms(last_arrival_ns_),
                      " (`kvsim trace convert --sort` sorts a trace "
                      "once)"));
   }
-  if (row_.has_session && !has_sessions_) {
-    AddProblem("session_id", Excerpt(row_.session),
+  if (row_session_.is_given && !has_sessions_) {
+    AddProblem("session_id", Excerpt(row_session_.name),
                "no session, because the first row has none");
   }
 }
@@ -95,17 +95,20 @@ void MooncakeReader::AddProblem(const std::string& field,
       {lines_.path(), lines_.line_number(), field, found, accepted});
 }
 
-void MooncakeReader::FollowSession() {
-  TraceRequest& request = row_.request;
+void MooncakeReader::FollowSession(TraceRequest* row) {
+  row->session = -1;
+  row->turn = 0;
+  row->previous = -1;
+  if (!row_session_.is_given) return;
   const auto [it, is_new] = sessions_.try_emplace(
-      row_.session,
+      row_session_.name,
       Session{static_cast<int64_t>(sessions_.size()), /*last_id=*/-1,
               /*turns=*/0});
   Session& session = it->second;
-  request.session = session.number;
-  request.turn = session.turns++;
-  request.previous = session.last_id;
-  session.last_id = request.id;
+  row->session = session.number;
+  row->turn = session.turns++;
+  row->previous = session.last_id;
+  session.last_id = row->id;
 }
 
 }  // namespace kvsim

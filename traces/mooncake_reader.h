@@ -44,11 +44,11 @@ class MooncakeReader final : public TraceReader {
 
   MooncakeReader(std::unique_ptr<ByteSource> source, bool allow_disorder);
   absl::StatusOr<bool> NextLine();
-  void Decode();
-  void CheckOrder();
+  void Decode(TraceRequest* row);
+  void CheckOrder(const TraceRequest& row);
   void AddProblem(const std::string& field, const std::string& found,
                   const std::string& accepted);
-  void FollowSession();
+  void FollowSession(TraceRequest* row);
 
   LineReader lines_;
   bool allow_disorder_;
@@ -59,7 +59,7 @@ class MooncakeReader final : public TraceReader {
   int64_t next_id_ = 0;
   int64_t last_arrival_ns_ = 0;
   MooncakeRowDecoder decoder_;
-  MooncakeRow row_;
+  MooncakeSession row_session_;  // of the row just decoded
   std::vector<TraceProblem> problems_;
   absl::flat_hash_map<std::string, Session> sessions_;
 };

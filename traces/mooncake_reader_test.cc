@@ -303,15 +303,17 @@ TEST(MooncakeRowTest, FastAndCheckedDecodingAgree) {
   for (const std::string& line : lines) {
     const std::string padded = line + std::string(64, '\0');
     const absl::string_view text(padded.data(), line.size());
-    MooncakeRow fast;
-    MooncakeRow checked;
+    TraceRequest fast;
+    TraceRequest checked;
+    MooncakeSession session;
     std::vector<TraceProblem> problems;
     const bool is_fast = decoder.DecodeFast(text, &fast);
-    decoder.DecodeChecked(text, TraceProblem(), &checked, &problems);
+    decoder.DecodeChecked(text, TraceProblem(), &checked, &session, &problems);
     if (!is_fast) continue;
     ++accepted;
     ASSERT_THAT(problems, IsEmpty()) << line;
-    ASSERT_EQ(fast.request, checked.request) << line;
+    ASSERT_FALSE(session.is_given) << line;
+    ASSERT_EQ(fast, checked) << line;
   }
   EXPECT_GT(accepted, 1000);  // the loop tests something
 }

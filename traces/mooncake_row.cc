@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <string_view>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "traces/json_fields.h"
@@ -19,14 +18,12 @@ constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMinInt64 = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
-void Reset(MooncakeRow* row) {
-  std::vector<uint64_t> ids = std::move(row->request.hash_ids);
-  ids.clear();
-  row->request = TraceRequest();
-  row->request.hash_ids = std::move(ids);
-  row->request.hash_block = kMooncakeHashBlock;
-  row->has_session = false;
-  row->session.clear();
+void Reset(TraceRequest* row) {
+  row->hash_ids.clear();
+  row->priority = 0;
+  row->hash_block = kMooncakeHashBlock;
+  row->scope = 0;
+  row->think_time_ns = 0;
 }
 
 // REQUIRES: input_length >= 0, hash_block > 0.
@@ -43,16 +40,16 @@ bool IsInRange(const TraceRequest& request, uint64_t timestamp_ms) {
          static_cast<int64_t>(request.hash_ids.size()) == ExpectedIds(request);
 }
 
-void ReadSession(JsonFields& fields, MooncakeRow* row) {
+void ReadSession(JsonFields& fields, MooncakeSession* session) {
   const auto value = fields.Find("session_id");
+  session->is_given = value.has_value();
   if (!value.has_value()) return;
   std::string_view text;
   int64_t number = 0;
-  row->has_session = true;
   if (value->get_string().get(text) == simdjson::SUCCESS) {
-    row->session = std::string(text);
+    session->name = std::string(text);
   } else if (value->get_int64().get(number) == simdjson::SUCCESS) {
-    row->session = absl::StrCat(number);
+    session->name = absl::StrCat(number);
   } else {
     fields.AddProblem("session_id", Excerpt(simdjson::minify(*value)),
                       "a string or an integer");
@@ -61,20 +58,21 @@ void ReadSession(JsonFields& fields, MooncakeRow* row) {
 
 }  // namespace
 
-bool MooncakeRowDecoder::DecodeFast(absl::string_view line, MooncakeRow* row) {
+bool MooncakeRowDecoder::DecodeFast(absl::string_view line, TraceRequest* row) {
   Reset(row);
   uint64_t timestamp_ms = 0;
-  if (!ScanMooncakeLine(line, &row->request, &timestamp_ms) ||
-      !IsInRange(row->request, timestamp_ms)) {
+  if (!ScanMooncakeLine(line, row, &timestamp_ms) ||
+      !IsInRange(*row, timestamp_ms)) {
     return false;
   }
-  row->request.arrival_ns = static_cast<int64_t>(timestamp_ms) * kNsPerMs;
+  row->arrival_ns = static_cast<int64_t>(timestamp_ms) * kNsPerMs;
   return true;
 }
 
 void MooncakeRowDecoder::DecodeChecked(absl::string_view line,
                                        const TraceProblem& place,
-                                       MooncakeRow* row,
+                                       TraceRequest* row,
+                                       MooncakeSession* session,
                                        std::vector<TraceProblem>* problems) {
   Reset(row);
   simdjson::dom::element document;
@@ -95,27 +93,26 @@ void MooncakeRowDecoder::DecodeChecked(absl::string_view line,
   }
   const size_t before = problems->size();
   JsonFields fields(object, place, "", problems);
-  TraceRequest& request = row->request;
-  request.arrival_ns = fields.Milliseconds("timestamp");
-  request.input_length =
+  row->arrival_ns = fields.Milliseconds("timestamp");
+  row->input_length =
       fields.Integer("input_length", 1, kMaxTraceTokens, kAcceptedInputLength);
-  request.output_length = fields.Integer("output_length", 0, kMaxTraceTokens,
-                                         kAcceptedOutputLength);
-  request.priority =
+  row->output_length = fields.Integer("output_length", 0, kMaxTraceTokens,
+                                      kAcceptedOutputLength);
+  row->priority =
       fields.OptionalInteger("priority", kMinInt64, kMaxInt64, 0,
                              "an integer of 64 bits; smaller goes first");
-  request.hash_block = fields.OptionalInteger(
+  row->hash_block = fields.OptionalInteger(
       "block_size", 1, kMaxHashBlock, kMooncakeHashBlock, kAcceptedHashBlock);
-  request.think_time_ns = fields.OptionalMilliseconds("delay").value_or(0);
-  ReadSession(fields, row);
-  fields.Ids("hash_ids", &request.hash_ids);
+  row->think_time_ns = fields.OptionalMilliseconds("delay").value_or(0);
+  ReadSession(fields, session);
+  fields.Ids("hash_ids", &row->hash_ids);
   // Only a sound length says how many ids there must be.
   if (problems->size() == before &&
-      static_cast<int64_t>(request.hash_ids.size()) != ExpectedIds(request)) {
+      static_cast<int64_t>(row->hash_ids.size()) != ExpectedIds(*row)) {
     fields.AddProblem(
-        "hash_ids", absl::StrCat(request.hash_ids.size(), " ids"),
-        absl::StrCat(ExpectedIds(request), " ids: one per ", request.hash_block,
-                     " tokens of input_length ", request.input_length,
+        "hash_ids", absl::StrCat(row->hash_ids.size(), " ids"),
+        absl::StrCat(ExpectedIds(*row), " ids: one per ", row->hash_block,
+                     " tokens of input_length ", row->input_length,
                      ", the last for the rest"));
   }
 }

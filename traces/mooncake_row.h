@@ -27,20 +27,23 @@ namespace kvsim {
 
 inline constexpr int64_t kMooncakeHashBlock = 512;
 
-struct MooncakeRow {
-  // id, session, turn and previous are not the line's to know and are left alone.
-  TraceRequest request;
-  bool has_session = false;
-  std::string session;  // as written; 5 and "5" are the same
+// The session that a line names.
+struct MooncakeSession {
+  bool is_given = false;
+  std::string name;  // as written; 5 and "5" are the same
 };
 
 class MooncakeRowDecoder {
  public:
+  // Both overwrite every field of *row but id, session, turn and previous, which a
+  // line alone does not tell, and reuse the memory of its ids. A line that
+  // DecodeFast reads names no session.
   // REQUIRES of both: 64 bytes behind the line are readable.
-  bool DecodeFast(absl::string_view line, MooncakeRow* row);
+  bool DecodeFast(absl::string_view line, TraceRequest* row);
   // Appends to *problems; the row is good when nothing was appended.
   void DecodeChecked(absl::string_view line, const TraceProblem& place,
-                     MooncakeRow* row, std::vector<TraceProblem>* problems);
+                     TraceRequest* row, MooncakeSession* session,
+                     std::vector<TraceProblem>* problems);
 
  private:
   simdjson::dom::parser parser_;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "absl/base/attributes.h"
+
 namespace kvsim {
 namespace {
 
@@ -18,7 +20,7 @@ class Cursor {
 
   bool IsAtEnd() const { return at_ == end_; }
 
-  void SkipSpace() {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void SkipSpace() {
     while (at_ < end_ &&
            (*at_ == ' ' || *at_ == '\t' || *at_ == '\r' || *at_ == '\n')) {
       ++at_;
@@ -26,7 +28,7 @@ class Cursor {
   }
 
   // Takes `c` and the white space around it.
-  bool Take(char c) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool Take(char c) {
     if (*at_ != c) SkipSpace();
     if (at_ >= end_ || *at_ != c) return false;
     ++at_;
@@ -35,7 +37,7 @@ class Cursor {
   }
 
   // Takes a comma, in the one spelling that every known file uses.
-  bool TakeCommaSpace() {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool TakeCommaSpace() {
     if (at_[0] != ',' || at_[1] != ' ' || at_[2] <= ' ') return false;
     at_ += 2;
     return true;
@@ -52,38 +54,62 @@ class Cursor {
 
   // A non-negative integer as JSON writes it.
   bool TakeInteger(uint64_t* value) {
-    uint64_t number = 0;
-    const char* const begin = at_;
-    const int digits = TakeUpTo8Digits(&number);
-    if (digits == 0 || (*begin == '0' && digits > 1)) return false;
-    if (digits == 8 && !TakeMoreDigits(&number)) return false;
-    *value = number;
-    return at_ <= end_;
+    Width width;
+    return TakeInteger(&width, value);
   }
 
- private:
-  // Reads eight bytes at once; the digits at their front are the number.
-  int TakeUpTo8Digits(uint64_t* number) {
+  // How many digits the number before had. Neighbours in a list of ids are mostly
+  // as wide; a right guess lets the processor start on the next number before
+  // this one's end is found.
+  struct Width {
+    int digits = 1;
+    uint64_t end = 0x8000;      // the high bit of the byte behind the digits
+    uint64_t through = 0x8080;  // the high bits of all bytes up to that
+
+    void Set(int new_digits) {
+      digits = new_digits;
+      end = uint64_t{0x80} << (8 * digits);
+      through = kHighBits >> (8 * (7 - digits));
+    }
+  };
+
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool TakeInteger(Width* width, uint64_t* value) {
+    const char* const begin = at_;
     uint64_t bytes = 0;
     std::memcpy(&bytes, at_, sizeof(bytes));
     bytes ^= 0x3030303030303030;  // '0'..'9' become 0..9
     // The high bit of the first byte above 9 is set (later ones may err).
-    const uint64_t others =
-        ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
-    const int digits = others == 0 ? 8 : std::countr_zero(others) / 8;
-    if (digits == 0) return 0;
-    bytes <<= 8 * (8 - digits);         // the number with leading zeros
+    const uint64_t others = ((bytes + 0x7676767676767676) | bytes) & kHighBits;
+    if ((others & width->through) == width->end) [[likely]] {
+      at_ += width->digits;
+    } else if (others == 0) {
+      at_ += 8;
+      *value = Number(bytes, 8);
+      return *begin != '0' && TakeMoreDigits(value) && at_ <= end_;
+    } else {
+      width->Set(std::countr_zero(others) / 8);
+      if (width->digits == 0) return false;
+      at_ += width->digits;
+    }
+    *value = Number(bytes, width->digits);
+    return (*begin != '0' || width->digits == 1) && at_ <= end_;
+  }
+
+ private:
+  static constexpr uint64_t kHighBits = 0x8080808080808080;
+
+  // The first `digits` bytes, each 0..9, as a decimal number.
+  static uint64_t Number(uint64_t bytes, int digits) {
+    bytes <<= 8 * (8 - digits);         // leading zeros
     bytes = bytes * 10 + (bytes >> 8);  // pairs
     constexpr uint64_t kPair = 0x000000ff000000ff;
-    *number = ((bytes & kPair) * 0x000f424000000064 +
-               ((bytes >> 16) & kPair) * 0x0000271000000001) >>
-              32;
-    at_ += digits;
-    return digits;
+    return ((bytes & kPair) * 0x000f424000000064 +
+            ((bytes >> 16) & kPair) * 0x0000271000000001) >>
+           32;
   }
 
   // Goes on behind eight digits. False when the number leaves 64 bits.
-  bool TakeMoreDigits(uint64_t* number) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool TakeMoreDigits(uint64_t* number) {
     constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
     for (; at_ < end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
       const auto digit = static_cast<uint64_t>(*at_ - '0');
@@ -99,11 +125,14 @@ class Cursor {
 
 bool TakeIds(Cursor& cursor, std::vector<uint64_t>* ids) {
   if (!cursor.Take('[')) return false;
+  Cursor here = cursor;  // a copy that can stay in registers
+  Cursor::Width width;
   do {
     uint64_t id = 0;
-    if (!cursor.TakeInteger(&id)) return false;
+    if (!here.TakeInteger(&width, &id)) return false;
     ids->push_back(id);
-  } while (cursor.TakeCommaSpace() || cursor.Take(','));
+  } while (here.TakeCommaSpace() || here.Take(','));
+  cursor = here;
   return cursor.Take(']');
 }
 
