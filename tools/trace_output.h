@@ -22,9 +22,9 @@ struct TraceOutputFlags {
 // --output (also as the next word), --to, --zstd. `flags` must outlive parsing.
 void AddTraceOutputFlags(CLI::App& command, TraceOutputFlags& flags);
 
-// Opens the output, lets `write` fill it and returns what that gave: the number of
-// rows. A regular file that could not be completed is removed. "-" is context.out.
-// `input` is a file that must not be overwritten; empty: none.
+// Opens the output, lets `write` fill it and returns what that gave: the number
+// of rows. A regular file that could not be completed is removed. "-" is
+// context.out. `input` is a file that must not be overwritten; empty: none.
 absl::StatusOr<int64_t> WriteTrace(
     const TraceOutputFlags& flags, const std::string& input, bool has_sessions,
     bool keep_ids, CommandContext& context,

@@ -1,11 +1,11 @@
 // Where a trace is written: a file or a stream, compressed or not.
 //
-// Model:      Append collects, Close finishes. A file's content is complete only
-//             when Close has returned OK.
+// Model:      Append collects, Close finishes. A file's content is complete
+//             only when Close has returned OK.
 // Costs:      one buffer of 256 KiB; zstd level 3 with a check sum and a window
 //             that any decoder accepts.
-// Errors:     what the system says (disk full, …), with the file's name; after an
-//             error every later call repeats it.
+// Errors:     what the system says (disk full, …), with the file's name; after
+//             an error every later call repeats it.
 #ifndef KVSIM_TRACES_BYTE_SINK_H_
 #define KVSIM_TRACES_BYTE_SINK_H_
 

@@ -88,14 +88,14 @@ bool IsReadable(simdjson::ondemand::value value) {
     case 'f':
       return value.get_bool().get(truth) == simdjson::SUCCESS;
     case 'n':
-      return value.is_null();
+      return value.is_null().get(truth) == simdjson::SUCCESS && truth;
     default:
       return IsReadableNumber(value, token);
   }
 }
 
-// The name and the text of the object's first value that cannot be read; nothing
-// when all can be. A list counts from its first bad element on.
+// The name and the text of the object's first value that cannot be read;
+// nothing when all can be. A list counts from its first bad element on.
 std::optional<std::pair<std::string, std::string_view>> FindBadValue(
     const simdjson::padded_string& text) {
   namespace ondemand = simdjson::ondemand;

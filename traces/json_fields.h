@@ -2,8 +2,8 @@
 //
 // Model:      a reader asks for every field it knows by name, type and range; a
 //             value that does not fit becomes a TraceProblem with the field's
-//             path, and the caller goes on, so that one pass finds all problems.
-//             Unknown fields are ignored: dialects add their own.
+//             path, and the caller goes on, so that one pass finds all
+//             problems. Unknown fields are ignored: dialects add their own.
 // Threads:    one. Costs: a scan over the object's keys per field.
 #ifndef KVSIM_TRACES_JSON_FIELDS_H_
 #define KVSIM_TRACES_JSON_FIELDS_H_
@@ -42,8 +42,9 @@ class JsonFields {
   // A list of unsigned 64-bit integers.
   void Ids(absl::string_view name, std::vector<uint64_t>* ids);
 
-  // A time >= 0 in nanoseconds, integer or decimal in the file. Milliseconds are
-  // rounded to whole microseconds, seconds to whole nanoseconds, halves to even.
+  // A time >= 0 in nanoseconds, integer or decimal in the file. Milliseconds
+  // are rounded to whole microseconds, seconds to whole nanoseconds, halves to
+  // even.
   int64_t Milliseconds(absl::string_view name);
   int64_t Seconds(absl::string_view name);
   std::optional<int64_t> OptionalMilliseconds(absl::string_view name);

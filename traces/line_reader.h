@@ -1,8 +1,8 @@
 // Cuts a ByteSource into lines without copying them.
 //
-// Model:      a line ends at '\n' or at the end of the file; the '\n' is not part
-//             of it, a '\r' before it is. A final newline is optional and starts
-//             no further line.
+// Model:      a line ends at '\n' or at the end of the file; the '\n' is not
+//             part of it, a '\r' before it is. A final newline is optional and
+//             starts no further line.
 // Costs:      one buffer of 1 MiB that grows to the longest line; every byte is
 //             looked at once.
 // Ownership:  owns the source. Threads: one.
@@ -22,7 +22,8 @@ namespace kvsim {
 
 class LineReader {
  public:
-  // Bytes behind every line that may be read (not written): what simdjson wants.
+  // Bytes behind every line that may be read (not written): what simdjson
+  // wants.
   static constexpr size_t kPadding = 64;
   // A longer line is an error: it is no line of a trace, and reading on would
   // only fill the memory.

@@ -1,15 +1,16 @@
-// Reading Mooncake JSONL, beside bare simdjson passes over the same file in the same
-// run.
+// Reading Mooncake JSONL, beside bare simdjson passes over the same file in the
+// same run.
 //
-// File:     rows of the shape of the Mooncake conversation trace (24 ids a row on
-//           average), made by a fixed seed. With KVSIM_SHARED the real trace too.
-// Passes:   reader: OpenTrace and Next to the end, from the file system, checks and
-//           all. dom: simdjson's document stream over the text in memory, every value
-//           read. ondemand: the same with its on-demand parser. Passes take turns;
-//           medians over all turns, in processor time.
+// File:     rows of the shape of the Mooncake conversation trace (24 ids a row
+//           on average), made by a fixed seed. With KVSIM_SHARED the real trace
+//           too.
+// Passes:   reader: OpenTrace and Next to the end, from the file system, checks
+//           and all. dom: simdjson's document stream over the text in memory,
+//           every value read. ondemand: the same with its on-demand parser.
+//           Passes take turns; medians over all turns, in processor time.
 // Counters: of_dom, of_ondemand  bare time / reader's time: 1 is as fast
 //           mb_per_s             of the reader
-//           result               hash of rows, lengths and ids; equal for all three
+//           result               hash of lengths and ids; equal for all three
 //                                passes, or the benchmark fails
 
 #include <benchmark/benchmark.h>

@@ -1,10 +1,10 @@
 // Reads Mooncake JSONL, one request a line (mooncake_row.h).
 //
-// Accepted:   CRLF, no final newline, empty lines (skipped), lines up to 256 MiB,
-//             unknown fields. Refused: rows out of time order (unless allowed); sessions that the
-//             first row does not announce.
-// Errors:     every problem of a line is in problems(); after a bad line the next
-//             call goes on with the line behind it.
+// Accepted:   CRLF, no final newline, empty lines (skipped), lines up to 256
+//             MiB, unknown fields. Refused: rows out of time order (unless
+//             allowed); sessions that the first row does not announce.
+// Errors:     every problem of a line is in problems(); after a bad line the
+//             next call goes on with the line behind it.
 #ifndef KVSIM_TRACES_MOONCAKE_READER_H_
 #define KVSIM_TRACES_MOONCAKE_READER_H_
 

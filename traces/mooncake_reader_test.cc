@@ -207,12 +207,14 @@ std::vector<BadRow> BadRows() {
       {"no object", "[1, 2]", {"'[1, 2]'", "one JSON object a line"}},
       {"leading zero", Row("0", "01", "1", "[0]"), {"JSON"}},
       {"trailing comma", Row("0", "1", "1", "[0,]"), {"JSON"}},
+      {"damaged null", Row("nul", "1", "1", "[0]"), {"`timestamp`", "nul"}},
+      {"damaged true", Row("0", "tru", "1", "[0]"), {"`input_length`", "tru"}},
       {"zero byte", std::string("{\0}", 3), {"\\x00"}},
   };
 }
 
-// Each bad row is reported with file, line, field and value, and the rows around it
-// are read.
+// Each bad row is reported with file, line, field and value, and the rows
+// around it are read.
 TEST(MooncakeReaderTest, NamesPlaceFieldAndValueOfEveryBadRow) {
   for (const BadRow& bad : BadRows()) {
     SCOPED_TRACE(bad.name);

@@ -1,13 +1,15 @@
 // One line of a Mooncake trace.
 //
-// Format:     {"timestamp": ms, "input_length": tokens, "output_length": tokens,
-//             "hash_ids": [id, …]}, one id per 512 tokens, the last one for the
-//             block that the prompt only begins: ceil(input_length / 512) ids.
-//             Dialects add `priority`, `block_size` (tokens per id of this row),
-//             `session_id` and `delay` (ms after the session's previous turn).
+// Format:     {"timestamp": ms, "input_length": tokens, "output_length":
+//             tokens, "hash_ids": [id, …]}, one id per 512 tokens, the last one
+//             for the block that the prompt only begins: ceil(input_length /
+//             512) ids. Dialects add `priority`, `block_size` (tokens per id of
+//             this row), `session_id` and `delay` (ms after the session's
+//             previous turn).
 // Two ways:   DecodeFast knows the usual shape and gives up on anything else,
-//             without a message; DecodeChecked reads every legal shape and names
-//             all problems. Where the fast way succeeds both give the same row.
+//             without a message; DecodeChecked reads every legal shape and
+//             names all problems. Where the fast way succeeds both give the
+//             same row.
 // Threads:    one per decoder. Memory: the parser's tape, for the longest line
 //             that was read the checked way.
 #ifndef KVSIM_TRACES_MOONCAKE_ROW_H_
@@ -35,9 +37,9 @@ struct MooncakeSession {
 
 class MooncakeRowDecoder {
  public:
-  // Both overwrite every field of *row but id, session, turn and previous, which a
-  // line alone does not tell, and reuse the memory of its ids. A line that
-  // DecodeFast reads names no session.
+  // Both overwrite every field of *row but id, session, turn and previous,
+  // which a line alone does not tell, and reuse the memory of its ids. A line
+  // that DecodeFast reads names no session.
   // REQUIRES of both: 64 bytes behind the line are readable.
   bool DecodeFast(absl::string_view line, TraceRequest* row);
   // Appends to *problems; the row is good when nothing was appended.

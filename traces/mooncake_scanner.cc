@@ -58,9 +58,9 @@ class Cursor {
     return TakeInteger(&width, value);
   }
 
-  // How many digits the number before had. Neighbours in a list of ids are mostly
-  // as wide; a right guess lets the processor start on the next number before
-  // this one's end is found.
+  // How many digits the number before had. Neighbours in a list of ids are
+  // mostly as wide; a right guess lets the processor start on the next number
+  // before this one's end is found.
   struct Width {
     int digits = 1;
     uint64_t end = 0x8000;      // the high bit of the byte behind the digits

@@ -1,14 +1,14 @@
 // Writes Mooncake JSONL.
 //
-// Model:      every row keeps its token identities, whatever format it came from.
-//             Unless told to keep them, ids are renumbered densely over the file in
-//             order of appearance, one number per (scope, id), and a partial block
-//             without an id gets a number of its own: it is shared with nobody, as
-//             before.
+// Model:      every row keeps its token identities, whatever format it came
+//             from. Unless told to keep them, ids are renumbered densely over
+//             the file in order of appearance, one number per (scope, id), and
+//             a partial block without an id gets a number of its own: it is
+//             shared with nobody, as before.
 // Adds:       `block_size` when a row's ids do not cover 512 tokens, `priority`
 //             when it is not 0, `session_id` and `delay` (ms) for sessions.
-// Loses:      times below a microsecond (rounded), `previous` of a subagent's first
-//             turn.
+// Loses:      times below a microsecond (rounded), `previous` of a subagent's
+//             first turn.
 // Costs:      when renumbering, 32 bytes per distinct id.
 #ifndef KVSIM_TRACES_MOONCAKE_WRITER_H_
 #define KVSIM_TRACES_MOONCAKE_WRITER_H_

@@ -1,8 +1,9 @@
 // Chain keys of whole prompts, per key.
 //
-// Rows:     1,200 prompts of 12,035 tokens, the mean of the Mooncake conversation
-//           trace, with ids of 512 tokens. Argument: block size; 16 and 64 divide the
-//           hash block (one mix per block), 48 and 528 do not.
+// Rows:     1,200 prompts of 12,035 tokens, the mean of the Mooncake
+//           conversation trace, with ids of 512 tokens. Argument: block size;
+//           16 and 64 divide the hash block (one mix per block), 48 and 528 do
+//           not.
 // Counters: key_ns  time per key
 //           x_mix   that, over one dependent mix of 64 bits in the same run
 //           result  hash of all last keys
@@ -38,7 +39,8 @@ std::vector<RequestTokens> MadeTokens() {
   return tokens;
 }
 
-// Seconds of `count` steps, each needing the one before: SplitMix64's finaliser.
+// Seconds of `count` steps, each needing the one before: SplitMix64's
+// finaliser.
 double MixFloor(int64_t count) {
   uint64_t x = 1;
   const auto start = std::chrono::steady_clock::now();

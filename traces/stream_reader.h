@@ -1,8 +1,8 @@
 // Reads kvsim's own trace format (trace.proto).
 //
-// Errors:     a row with bad values does not end the reading; a damaged record, a
-//             missing trailer or a wrong number of rows does. Lines in messages
-//             are record numbers, the header being 1.
+// Errors:     a row with bad values does not end the reading; a damaged record,
+//             a missing trailer or a wrong number of rows does. Lines in
+//             messages are record numbers, the header being 1.
 #ifndef KVSIM_TRACES_STREAM_READER_H_
 #define KVSIM_TRACES_STREAM_READER_H_
 

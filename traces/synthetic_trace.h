@@ -1,22 +1,24 @@
 // A made-up workload: agents that talk to a model in turns.
 //
-// Model:      sessions start as a Poisson process, one by one or in bursts. Each
-//             begins with one of a few system prompts (the k-th with weight 1 / k)
-//             and adds new tokens every turn; the next turn's prompt is the whole
-//             conversation so far, output included, until the session has had its
-//             turns or its prompt would pass max_input. With turns = 1 it is a plain
-//             stream of requests.
-//             A turn's prompt blocks have ids as in Mooncake files: the system
-//             prompt's whole blocks are shared by all who use it, other whole blocks
-//             by the later turns of the session, the partial last block by nobody.
-// Lengths:    log-normal around their medians, at least 1. Turns: 1 + geometric.
-// Times:      whole milliseconds. A turn arrives, in the open loop, an exponential
-//             think time after an estimate of the end of the one before:
-//             prefill_us_per_token per new prompt token, decode_us_per_token per
-//             output token.
-// Determinism: equal options give equal rows on every machine; ids are dense in order
-//             of appearance.
-// Costs:      56 bytes per row ahead of time; 8 per block of every open session.
+// Model:      sessions start as a Poisson process, one by one or in bursts.
+//             Each begins with one of a few system prompts (the k-th with
+//             weight 1 / k) and adds new tokens every turn; the next turn's
+//             prompt is the whole conversation so far, output included, until
+//             the session has had its turns or its prompt would pass max_input.
+//             With turns = 1 it is a plain stream of requests. A turn's prompt
+//             blocks have ids as in Mooncake files: the system prompt's whole
+//             blocks are shared by all who use it, other whole blocks by the
+//             later turns of the session, the partial last block by nobody.
+// Lengths:    log-normal around their medians, at least 1. Turns: 1 +
+//             geometric.
+// Times:      whole milliseconds. A turn arrives, in the open loop, an
+//             exponential think time after an estimate of the end of the one
+//             before: prefill_us_per_token per new prompt token,
+//             decode_us_per_token per output token.
+// Determinism: equal options give equal rows on every machine; ids are dense in
+//             order of appearance.
+// Costs:      56 bytes per row ahead of time; 8 per block of every open
+//             session.
 #ifndef KVSIM_TRACES_SYNTHETIC_TRACE_H_
 #define KVSIM_TRACES_SYNTHETIC_TRACE_H_
 

@@ -76,8 +76,8 @@ TEST(SyntheticTraceTest, EveryTurnRepeatsTheConversationSoFar) {
   EXPECT_GT(turns, 100);
 }
 
-// A Poisson process of 2,000 sessions, 1 s apart: the last starts at 2,000 s with a
-// standard deviation of sqrt(2,000) = 45 s.
+// A Poisson process of 2,000 sessions, 1 s apart: the last starts at 2,000 s
+// with a standard deviation of sqrt(2,000) = 45 s.
 TEST(SyntheticTraceTest, SessionsStartAtTheGivenRate) {
   SyntheticOptions options;
   options.sessions = 2000;

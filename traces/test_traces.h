@@ -35,8 +35,8 @@ inline std::string PublicTrace(const std::string& name) {
   return folder == nullptr ? "" : absl::StrCat(folder, "/traces/", name);
 }
 
-// What reading a trace gave: the rows up to the end or to an error that cannot be
-// passed over, and every message on the way.
+// What reading a trace gave: the rows up to the end or to an error that cannot
+// be passed over, and every message on the way.
 struct ReadResult {
   std::vector<TraceRequest> rows;
   std::vector<std::string> errors;

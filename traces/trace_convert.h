@@ -13,12 +13,13 @@
 
 namespace kvsim {
 
-// Copies every row in order and finishes the writer. Returns the number of rows.
+// Copies every row in order and finishes the writer. Returns the number of
+// rows.
 absl::StatusOr<int64_t> CopyTrace(TraceReader& reader, TraceWriter& writer);
 
-// The same, sorted by arrival; rows of equal arrival keep their order. Holds the
-// trace in memory. The reader should allow disorder. Fails when a turn would come
-// before the turn it follows.
+// The same, sorted by arrival; rows of equal arrival keep their order. Holds
+// the trace in memory. The reader should allow disorder. Fails when a turn
+// would come before the turn it follows.
 absl::StatusOr<int64_t> SortTrace(TraceReader& reader, TraceWriter& writer);
 
 struct ValidationCounts {
@@ -27,9 +28,9 @@ struct ValidationCounts {
   int64_t problems = 0;
 };
 
-// Reads to the end, or to where reading cannot go on, and reports every problem.
-// An error that cannot be passed over is a problem too; one of the system is
-// returned.
+// Reads to the end, or to where reading cannot go on, and reports every
+// problem. An error that cannot be passed over is a problem too; one of the
+// system is returned.
 absl::StatusOr<ValidationCounts> ValidateTrace(
     TraceReader& reader,
     const std::function<void(const TraceProblem&)>& report);

@@ -23,8 +23,8 @@ struct TraceProblem {
   absl::Status ToStatus() const;
 };
 
-// A piece of input as a message may quote it: in quotes, bytes that do not print
-// as escapes, cut with a note of the whole size.
+// A piece of input as a message may quote it: in quotes, bytes that do not
+// print as escapes, cut with a note of the whole size.
 std::string Excerpt(absl::string_view text, size_t max_chars = 60);
 
 }  // namespace kvsim

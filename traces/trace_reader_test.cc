@@ -109,7 +109,8 @@ TEST(OpenTraceTest, LimitGivesTheFirstRows) {
   EXPECT_THAT(ReadTrace(path, options).rows, IsEmpty());
 }
 
-// 10 ms and 11 ms at 3/2 of the rate: 6.666666 ms and 7.333333 ms, rounded down.
+// 10 ms and 11 ms at 3/2 of the rate: 6.666666 ms and 7.333333 ms, rounded
+// down.
 TEST(OpenTraceTest, RateScaleIsExact) {
   const std::string path = WriteTestFile("rate.jsonl", Line(10) + Line(11));
   TraceOptions options;
@@ -150,8 +151,8 @@ TraceSummary PublicSummary(const std::string& path) {
   return stats.Summary();
 }
 
-// The published conversation trace of Mooncake (FAST'25): counts by an independent
-// program.
+// The published conversation trace of Mooncake (FAST'25): counts by an
+// independent program.
 TEST(PublicTraceTest, MooncakeConversation) {
   const std::string path = PublicTrace("mooncake_conversation.jsonl");
   if (path.empty()) GTEST_SKIP() << "KVSIM_SHARED is not set";

@@ -1,12 +1,12 @@
 // What a trace holds, counted in one pass.
 //
-// Model:      feed it every row; ask for the summary. The prefix figures imagine a
-//             cache without end, one entry per (scope, id), partial last blocks
-//             included: a row hits the longest run of its first ids that earlier
-//             rows had.
+// Model:      feed it every row; ask for the summary. The prefix figures
+//             imagine a cache without end, one entry per (scope, id), partial
+//             last blocks included: a row hits the longest run of its first ids
+//             that earlier rows had.
 // Units:      tokens, blocks (of the trace's own hash block) and nanoseconds.
-//             Percentile q is the element at floor(q (n - 1)) of the sorted list.
-//             Sums stay at the int64 maximum instead of overflowing.
+//             Percentile q is the element at floor(q (n - 1)) of the sorted
+//             list. Sums stay at the int64 maximum instead of overflowing.
 // Costs:      16 bytes per row and about 50 per distinct id.
 #ifndef KVSIM_TRACES_TRACE_STATS_H_
 #define KVSIM_TRACES_TRACE_STATS_H_

@@ -104,8 +104,8 @@ TEST(TraceWriterTest, ATruncatedKvsimTraceIsRefused) {
   }
 }
 
-// zstd's check sum notices at the latest, unless the bit means nothing (a window
-// size).
+// zstd's check sum notices at the latest, unless the bit means nothing (a
+// window size).
 TEST(TraceWriterTest, ADamagedKvsimTraceIsRefusedOrRead) {
   std::vector<TraceRequest> rows = OddRows();
   rows.resize(10);

@@ -1,17 +1,18 @@
 // One conversation in WEKA's (kv-cache-tester's) JSON form.
 //
-// Format:     {"block_size": 64, "requests": [{"t": s, "type": "s"|"n", "in", "out",
-//             "hash_ids", "api_time": s, "think_time": s}, …]}. One id per full
-//             block: floor(in / block_size) ids, comparable inside the
+// Format:     {"block_size": 64, "requests": [{"t": s, "type": "s"|"n", "in",
+//             "out", "hash_ids", "api_time": s, "think_time": s}, …]}. One id
+//             per full block: floor(in / block_size) ids, comparable inside the
 //             conversation. An entry of type "subagent" nests requests of its
 //             own, whose `t` counts from the subagent's `t`.
-// Model:      the conversation is a session of turns; each subagent is a further
-//             session in the same id scope. A turn follows the turn before it in
-//             its session; a subagent's first turn follows the last turn that its
-//             parent made before it. Without think_time a turn has waited from the
-//             end of the one before (its t + api_time, api_time 0 if missing).
-// Costs:      a turn stores only the ids that its session's previous turn did not
-//             have: about a twentieth of the file's.
+// Model:      the conversation is a session of turns; each subagent is a
+//             further session in the same id scope. A turn follows the turn
+//             before it in its session; a subagent's first turn follows the
+//             last turn that its parent made before it. Without think_time a
+//             turn has waited from the end of the one before (its t + api_time,
+//             api_time 0 if missing).
+// Costs:      a turn stores only the ids that its session's previous turn did
+//             not have: about a twentieth of the file's.
 #ifndef KVSIM_TRACES_WEKA_CONVERSATION_H_
 #define KVSIM_TRACES_WEKA_CONVERSATION_H_
 
@@ -47,8 +48,8 @@ struct WekaConversation {
 // Problems of one entry stay together: one group per bad entry.
 using ProblemGroups = std::vector<std::vector<TraceProblem>>;
 
-// Reads `text`, which must be a whole conversation. Good turns are kept beside bad
-// ones. `place` names the file.
+// Reads `text`, which must be a whole conversation. Good turns are kept beside
+// bad ones. `place` names the file.
 WekaConversation ParseWekaConversation(const std::string& text,
                                        const TraceProblem& place,
                                        ProblemGroups* problems);

@@ -1,12 +1,13 @@
 // Reads one WEKA conversation, or a folder of them merged by time.
 //
-// Model:      each file is one id scope, numbered from 1 in order of file names;
-//             all conversations start at time 0. Rows come by arrival; equal
-//             arrivals by file name, then by position in the file.
-// Accepted:   in a folder the files *.json and *.json.zst; others are passed over.
-// Costs:      everything is parsed at opening, file by file; kept are the turns in
-//             the compact form of weka_conversation.h and the ids of each session's
-//             latest turn.
+// Model:      each file is one id scope, numbered from 1 in order of file
+//             names; all conversations start at time 0. Rows come by arrival;
+//             equal arrivals by file name, then by position in the file.
+// Accepted:   in a folder the files *.json and *.json.zst; others are passed
+//             over.
+// Costs:      everything is parsed at opening, file by file; kept are the turns
+//             in the compact form of weka_conversation.h and the ids of each
+//             session's latest turn.
 // Errors:     problems of the files come first, one bad entry per Next.
 #ifndef KVSIM_TRACES_WEKA_READER_H_
 #define KVSIM_TRACES_WEKA_READER_H_

@@ -72,8 +72,8 @@ TEST(WekaReaderTest, DerivesAMissingThinkTimeFromTheTimes) {
   EXPECT_EQ(unknown.rows[1].think_time_ns, 10'250'000'000);
 }
 
-// The subagent's times count from its own start (5 s); its first turn follows the
-// parent's turn, which ended at 0 + 2 s.
+// The subagent's times count from its own start (5 s); its first turn follows
+// the parent's turn, which ended at 0 + 2 s.
 TEST(WekaReaderTest, NestsSubagentsAsSessionsOfTheSameScope) {
   const ReadResult result = ReadText(Conversation(absl::StrCat(
       Turn(0, {1}, ",\"api_time\":2"), ",{\"t\":5,\"type\":\"subagent\",",
