@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/command.h"
-#include "tools/kvsim.h"
+#include "tools/command_outcome.h"
 
 namespace kvsim {
 namespace {
@@ -18,18 +18,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
 Outcome Capacity(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "capacity");
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunKvsim(arguments, out, err);
-  return {code, out.str(), err.str()};
+  return Kvsim("capacity", std::move(arguments));
 }
 
 nlohmann::json CapacityJsonOf(std::vector<std::string> arguments) {

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tools/command.h"
+#include "tools/command_outcome.h"
 
 namespace kvsim {
 namespace {
@@ -15,19 +15,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
-Outcome Kvsim(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunKvsim(arguments, out, err);
-  return {code, out.str(), err.str()};
-}
 
 TEST(KvsimTest, VersionIsAResult) {
   const Outcome outcome = Kvsim({"--version"});

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tools/kvsim.h"
+#include "tools/command_outcome.h"
 
 namespace kvsim {
 namespace {
@@ -18,18 +18,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
 Outcome Layout(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "layout");
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunKvsim(arguments, out, err);
-  return {code, out.str(), err.str()};
+  return Kvsim("layout", std::move(arguments));
 }
 
 json LayoutJson(std::vector<std::string> arguments) {

@@ -9,10 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/command.h"
-#include "tools/kvsim.h"
+#include "tools/command_outcome.h"
 
 namespace kvsim {
 namespace {
@@ -21,12 +22,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Json = nlohmann::json;
-
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
 
 std::string Write(const std::string& name, const std::string& text) {
   const std::string path = ::testing::TempDir() + "/" + name;
@@ -41,12 +36,8 @@ std::string Read(const std::string& path) {
 }
 
 Outcome Replay(const std::string& trace, std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"replay", "--trace", trace};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunKvsim(arguments, out, err);
-  return {code, out.str(), err.str()};
+  more.insert(more.begin(), {"--trace", trace});
+  return Kvsim("replay", std::move(more));
 }
 
 // Three requests: two twins of 1,024 tokens, then one of 100.

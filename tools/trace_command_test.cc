@@ -4,14 +4,14 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/kvsim.h"
+#include "tools/command_outcome.h"
 
 namespace kvsim {
 namespace {
@@ -20,18 +20,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
 Outcome Trace(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "trace");
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunKvsim(arguments, out, err);
-  return {code, out.str(), err.str()};
+  return Kvsim("trace", std::move(arguments));
 }
 
 std::string Path(const std::string& name) {
