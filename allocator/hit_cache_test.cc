@@ -10,43 +10,13 @@
 #include "allocator/lru_cache.h"
 #include "allocator/naive_hit_caches.h"
 #include "allocator/optimal_cache.h"
+#include "allocator/tree_rows.h"
+#include "base/random.h"
 
 namespace kvsim {
 namespace {
 
 using Row = std::vector<uint64_t>;
-
-// splitmix64: small random programs that any compiler repeats.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Below(uint64_t bound) {
-    uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (z ^ (z >> 31)) % bound;
-  }
-
- private:
-  uint64_t state_;
-};
-
-// Prompts over a tree with `branches` children per node: a key is the number
-// of its path, so keys are prefix-chained and stand at one depth.
-KeyRows TreeRows(Random& random, int64_t rows, uint64_t branches,
-                 uint64_t depth_max) {
-  KeyRows result;
-  for (int64_t r = 0; r < rows; ++r) {
-    Row row(1 + random.Below(depth_max));
-    uint64_t path = 1;
-    for (uint64_t& key : row) {
-      path = path * (branches + 1) + 1 + random.Below(branches);
-      key = path;
-    }
-    result.Append(row);
-  }
-  return result;
-}
 
 void ExpectTwins(HitCache& cache, HitCache& twin, const KeyRows& rows) {
   for (int64_t r = 0; r < rows.size(); ++r) {
@@ -59,7 +29,7 @@ void ExpectTwins(HitCache& cache, HitCache& twin, const KeyRows& rows) {
 TEST(HitCacheTest, LruEqualsItsTwinOnRandomTrees) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
-    Random random(seed);
+    RandomStream random(seed, "rows");
     const KeyRows rows = TreeRows(random, 60, 1 + seed % 4, 8);
     const auto capacity = static_cast<int64_t>(1 + random.Below(24));
     LruCache cache(capacity);
@@ -72,7 +42,7 @@ TEST(HitCacheTest, LruEqualsItsTwinOnRandomTrees) {
 TEST(HitCacheTest, FifoEqualsItsTwinOnRandomTrees) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
-    Random random(seed);
+    RandomStream random(seed, "rows");
     const KeyRows rows = TreeRows(random, 60, 1 + seed % 4, 8);
     const auto capacity = static_cast<int64_t>(1 + random.Below(24));
     FifoCache cache(capacity);
@@ -84,7 +54,7 @@ TEST(HitCacheTest, FifoEqualsItsTwinOnRandomTrees) {
 TEST(HitCacheTest, OptimalEqualsItsTwinOnRandomTrees) {
   for (uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
-    Random random(seed);
+    RandomStream random(seed, "rows");
     const KeyRows rows = TreeRows(random, 40, 1 + seed % 4, 6);
     const auto capacity = static_cast<int64_t>(1 + random.Below(16));
     OptimalCache cache(capacity, rows);
@@ -97,7 +67,7 @@ TEST(HitCacheTest, OptimalHitsAtLeastAsMuchOnOneBlockRows) {
   // With rows of one key the rule is Belady's own, which no policy beats.
   for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(seed);
-    Random random(seed);
+    RandomStream random(seed, "rows");
     const KeyRows rows = TreeRows(random, 200, 12, 1);
     LruCache lru(4);
     FifoCache fifo(4);

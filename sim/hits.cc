@@ -123,23 +123,29 @@ absl::StatusOr<HitResult> HitTrace::Replay(const HitOptions& options) const {
   return Replay(*MakeCache(options, rows_), options.measured_share);
 }
 
-HitResult HitTrace::Replay(HitCache& cache, double measured_share) const {
+HitResult HitTrace::Counted(double measured_share) const {
   KVSIM_CHECK(measured_share >= 0 && measured_share <= 1) << measured_share;
-  HitResult result;
-  result.rows = rows();
   const auto skipped_ppm =
       kMillion - static_cast<int64_t>(measured_share * kMillion + 0.5);
   const int64_t first_measured = rows() * skipped_ppm / kMillion;
+  HitResult result;
+  result.rows = rows();
+  result.measured_rows = rows() - first_measured;
+  result.references = static_cast<int64_t>(rows_.keys.size());
+  for (int64_t r = first_measured; r < rows(); ++r) {
+    result.measured_tokens += input_length(r);
+    result.measured_references += static_cast<int64_t>(rows_[r].size());
+  }
+  return result;
+}
+
+HitResult HitTrace::Replay(HitCache& cache, double measured_share) const {
+  HitResult result = Counted(measured_share);
+  const int64_t first_measured = result.rows - result.measured_rows;
   for (int64_t r = 0; r < rows(); ++r) {
-    const auto row = rows_[r];
-    const int64_t length = input_lengths_[static_cast<size_t>(r)];
-    const int64_t hits = std::min(cache.Access(row), HitLimit(length));
-    const auto references = static_cast<int64_t>(row.size());
-    result.references += references;
+    const int64_t length = input_length(r);
+    const int64_t hits = std::min(cache.Access(rows_[r]), HitLimit(length));
     if (r < first_measured) continue;
-    ++result.measured_rows;
-    result.measured_tokens += length;
-    result.measured_references += references;
     result.hit_blocks += hits;
     result.hit_tokens += std::min(hits * block_tokens_, length);
     result.hit_rows += hits > 0 ? 1 : 0;

@@ -72,6 +72,14 @@ class HitTrace {
 
   int64_t rows() const { return rows_.size(); }
   const KeyRows& keys() const { return rows_; }
+  int64_t block_tokens() const { return block_tokens_; }
+  int64_t input_length(int64_t row) const {
+    return input_lengths_[static_cast<size_t>(row)];
+  }
+  // How many leading blocks of a prompt can hit at most.
+  int64_t HitLimit(int64_t input_length) const;
+  // What does not depend on a cache: rows and references, measured and in all.
+  HitResult Counted(double measured_share) const;
 
   // InvalidArgument unless 0 < num_blocks < 2^31.
   absl::StatusOr<HitResult> Replay(const HitOptions& options) const;
@@ -84,7 +92,6 @@ class HitTrace {
 
   void Add(const TraceRequest& row);
   int64_t NumBlocks(int64_t input_length) const;
-  int64_t HitLimit(int64_t input_length) const;
 
   TokenStream stream_;
   TokenStreamOptions options_;

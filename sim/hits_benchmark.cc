@@ -9,6 +9,7 @@
 //                      how many times faster the flat cache is
 //           bytes      memory per block, index included
 //           hits       blocks hit by the whole trace, the last token's included
+//           x_runs     MissRatio: ten runs at ten sizes, over one curve
 //           result     hash of every row's hits, equal on every machine
 
 #include <benchmark/benchmark.h>
@@ -28,6 +29,7 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "sim/hits.h"
+#include "sim/miss_ratio_curve.h"
 
 namespace kvsim {
 namespace {
@@ -176,6 +178,39 @@ BENCHMARK(BM_LruRealTrace)
     ->Arg(131'077)
     ->Arg(1'048'583)
     ->Unit(benchmark::kMillisecond);
+
+// The curve of all sizes against ten runs at ten sizes.
+void BM_MissRatioRealTrace(benchmark::State& state) {
+  const char* shared = std::getenv("KVSIM_SHARED");
+  if (shared == nullptr) {
+    state.SkipWithError("KVSIM_SHARED is not set");
+    return;
+  }
+  static const HitTrace* const trace = RealTrace(shared);
+  const auto references = static_cast<int64_t>(trace->keys().keys.size());
+  int64_t curves = 0;
+  uint64_t hash = 0;
+  std::clock_t start = std::clock();
+  for (auto _ : state) {
+    const MissRatioCurve curve(*trace, 1.0);
+    hash = 0;
+    for (const int64_t blocks : curve.Knots()) {
+      hash = (hash ^ static_cast<uint64_t>(curve.At(blocks).hit_tokens)) *
+             0x9E3779B97F4A7C15u;
+    }
+    ++curves;
+  }
+  const double ns = NsPerReference(start, curves * references);
+  start = std::clock();
+  for (int64_t blocks = 4096; blocks <= 4096 << 9; blocks *= 2) {
+    LruCache cache(blocks);
+    benchmark::DoNotOptimize(trace->Replay(cache, 1.0));
+  }
+  state.SetItemsProcessed(curves * references);
+  state.counters["x_runs"] = NsPerReference(start, references) / ns;
+  state.counters["result"] = static_cast<double>(hash >> 32);
+}
+BENCHMARK(BM_MissRatioRealTrace)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace kvsim

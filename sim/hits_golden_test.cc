@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/hits.h"
+#include "sim/miss_ratio_curve.h"
 
 namespace kvsim {
 namespace {
@@ -91,6 +92,18 @@ TEST_F(HitsGoldenTest, EngineSemanticsAtBlock16) {
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->references, 9'044'013);
     EXPECT_EQ(result->hit_blocks, golden.hit_blocks);
+  }
+  // One pass for every size gives what the runs gave, at ten sizes.
+  const MissRatioCurve curve(trace, 1.0);
+  for (const auto& golden : kGolden) {
+    EXPECT_EQ(curve.At(golden.blocks).hit_blocks, golden.hit_blocks);
+  }
+  for (const int64_t blocks :
+       {1'000, 10'000, 65'536, 262'144, 524'288, 2'000'000, 8'000'000}) {
+    auto run = trace.Replay({.num_blocks = blocks});
+    ASSERT_TRUE(run.ok()) << run.status();
+    run->evictions = 0;
+    EXPECT_EQ(curve.At(blocks), *run) << blocks << " blocks";
   }
 }
 
