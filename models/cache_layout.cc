@@ -196,6 +196,8 @@ absl::string_view Name(CacheStore store) {
       return "index_compressor_state";
     case CacheStore::kRecurrent:
       return "recurrent";
+    case CacheStore::kShortConv:
+      return "short_conv";
     case CacheStore::kCross:
       return "cross";
   }

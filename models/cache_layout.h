@@ -68,6 +68,7 @@ enum class CacheStore : uint8_t {
   kCompressorState,       // V4's unfinished compression groups
   kIndexCompressorState,  // the same for V4's index keys
   kRecurrent,             // convolution and recurrent state
+  kShortConv,             // inputs of short convolutions over K and V
   kCross,                 // K and V of the encoder's output
 };
 

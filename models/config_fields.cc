@@ -158,6 +158,18 @@ std::string ConfigFields::StringOr(Names names, absl::string_view absent) {
   return std::string(absent);
 }
 
+double ConfigFields::NumberOr(Names names, double absent) {
+  const json* value = Find(names);
+  if (value == nullptr) return absent;
+  const double number = value->is_number() ? value->get<double>() : -1.0;
+  if (number >= 0 && number <= static_cast<double>(kMaxDimension)) {
+    return number;
+  }
+  FailValue(FoundName(names), *value,
+            absl::StrCat("a number from 0 to ", kMaxDimension));
+  return absent;
+}
+
 std::vector<int64_t> ConfigFields::Ints(Names names) {
   std::vector<int64_t> numbers;
   const json* value = Find(names);
@@ -201,6 +213,26 @@ std::optional<ConfigFields> ConfigFields::Object(const char* name) {
     return std::nullopt;
   }
   return ConfigFields(*value, file_, absl::StrCat(path_, name, "."), *status_);
+}
+
+std::vector<ConfigFields> ConfigFields::Objects(const char* name) {
+  std::vector<ConfigFields> objects;
+  const json* value = Find({name});
+  if (value == nullptr) return objects;
+  if (!value->is_array()) {
+    FailValue(name, *value, "a list of objects");
+    return objects;
+  }
+  for (const json& entry : *value) {
+    const std::string field = absl::StrCat(name, "[", objects.size(), "]");
+    if (!entry.is_object()) {
+      FailValue(field, entry, "an object");
+      return objects;
+    }
+    objects.push_back(
+        ConfigFields(entry, file_, absl::StrCat(path_, field, "."), *status_));
+  }
+  return objects;
 }
 
 bool ConfigFields::IsList(Names names) const {

@@ -49,6 +49,8 @@ class ConfigFields {
   int64_t PositiveOr(Names names, int64_t absent);
   bool BoolOr(Names names, bool absent);
   std::string StringOr(Names names, absl::string_view absent);
+  // A number in [0, kMaxDimension], not necessarily whole.
+  double NumberOr(Names names, double absent);
 
   // Lists; empty when absent.
   std::vector<int64_t> Ints(Names names);
@@ -56,6 +58,8 @@ class ConfigFields {
 
   // Nested object; nullopt when absent, an error when it is something else.
   std::optional<ConfigFields> Object(const char* name);
+  // A list of objects; empty when absent.
+  std::vector<ConfigFields> Objects(const char* name);
 
   // Whether the present value is a list, or a string.
   bool IsList(Names names) const;

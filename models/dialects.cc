@@ -5,6 +5,7 @@ namespace {
 
 constexpr AttentionFamily kHeads = AttentionFamily::kHeads;
 constexpr AttentionFamily kMla = AttentionFamily::kMla;
+constexpr AttentionFamily kMlaIfRanked = AttentionFamily::kMlaIfRanked;
 constexpr AttentionFamily kCompressed = AttentionFamily::kCompressed;
 constexpr LayerPattern kUniform = LayerPattern::kUniform;
 constexpr LayerPattern kWindowEverywhere = LayerPattern::kWindowEverywhere;
@@ -15,9 +16,29 @@ constexpr LayerPattern kIntervalFull = LayerPattern::kIntervalFull;
 constexpr LayerPattern kKdaLists = LayerPattern::kKdaLists;
 constexpr LayerPattern kChunkedRope = LayerPattern::kChunkedRope;
 constexpr LayerPattern kHybridBits = LayerPattern::kHybridBits;
+constexpr LayerPattern kLinearEverywhere = LayerPattern::kLinearEverywhere;
+constexpr LayerPattern kHybridEverywhere = LayerPattern::kHybridEverywhere;
+constexpr LayerPattern kGroupTail = LayerPattern::kGroupTail;
+constexpr LayerPattern kAttnTypeList = LayerPattern::kAttnTypeList;
+constexpr LayerPattern kPeriodOffset = LayerPattern::kPeriodOffset;
+constexpr LayerPattern kIndexList = LayerPattern::kIndexList;
+constexpr LayerPattern kLayerLetters = LayerPattern::kLayerLetters;
+constexpr LayerPattern kLocalIds = LayerPattern::kLocalIds;
+constexpr LayerPattern kSparseBits = LayerPattern::kSparseBits;
+constexpr LayerPattern kBlockConfigs = LayerPattern::kBlockConfigs;
+constexpr LayerPattern kBlockTypes = LayerPattern::kBlockTypes;
 constexpr std::nullopt_t kNoLinear = std::nullopt;
 constexpr RecurrentKind kGdn = RecurrentKind::kGatedDeltaNet;
 constexpr RecurrentKind kKda = RecurrentKind::kKda;
+constexpr RecurrentKind kMamba1 = RecurrentKind::kMamba1;
+constexpr RecurrentKind kMamba2 = RecurrentKind::kMamba2;
+constexpr RecurrentKind kLightning = RecurrentKind::kLightning;
+constexpr RecurrentKind kShortConv = RecurrentKind::kShortConv;
+constexpr RecurrentKind kRgLru = RecurrentKind::kRgLru;
+
+// GPT-2 and its contemporaries: two matrices, biases, one table of tokens.
+constexpr uint32_t kEarlyGpt = kQkvBias | kBiasOnOutput | kPlainMlp |
+                               kTiedByDefault | kFp32ByDefault | kWideFfn;
 
 // clang-format off
 constexpr Dialect kDialects[] = {
@@ -42,6 +63,30 @@ constexpr Dialect kDialects[] = {
      kUniform, 0, kNoLinear, kQkNorm},
     {"glm4_moe", "Glm4MoeForCausalLM", kHeads, kUniform, 0, kNoLinear},
     {"minimax_m2", "MiniMaxM2ForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"gemma", "GemmaForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kTiedByDefault},
+    {"qwen2_moe", "Qwen2MoeForCausalLM", kHeads, kWindowIfEnabled, 0,
+     kNoLinear, kQkvBias},
+    {"qwen3_vl_text", "Qwen3VLForConditionalGeneration", kHeads, kUniform, 0,
+     kNoLinear, kQkNorm},
+    {"olmo2", "Olmo2ForCausalLM", kHeads, kUniform, 0, kNoLinear, kQkNorm},
+    {"granite", "GraniteForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"cohere", "CohereForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kTiedByDefault | kOneNorm},
+    {"arcee", "ArceeForCausalLM", kHeads, kUniform, 0, kNoLinear, kPlainMlp},
+    {"hunyuan", "HunYuanMoEV1ForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kTiedByDefault | kQkNorm},
+    {"hy_v3", "HYV3ForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kQkNorm | kFirstDense},
+    {"step3_text", "Step3TextForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"gpt2", "GPT2LMHeadModel", kHeads, kUniform, 0, kNoLinear, kEarlyGpt},
+    {"bloom", "BloomForCausalLM", kHeads, kUniform, 0, kNoLinear, kEarlyGpt},
+    {"gpt_bigcode", "GPTBigCodeForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kEarlyGpt | kMultiQuery},
+    {"falcon", "FalconForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kPlainMlp | kTiedByDefault | kWideFfn | kMultiQuery | kOneNorm},
+    {"RefinedWeb", "RWForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kPlainMlp | kTiedByDefault | kWideFfn | kMultiQuery | kOneNorm},
 
     // Windows and chunks beside full layers.
     {"gpt_oss", "GptOssForCausalLM", kHeads, kAlternating, 0, kNoLinear,
@@ -63,7 +108,31 @@ constexpr Dialect kDialects[] = {
     {"mimo_v2_flash", "MiMoV2FlashForCausalLM", kHeads, kHybridBits, 0,
      kNoLinear},
     {"gemma4_text", "Gemma4ForCausalLM", kHeads, kEveryNthFull, 6, kNoLinear,
+     kTiedByDefault | kFourNorms | kQkNorm | kLastLayerFull |
+         kDenseBesideExperts},
+    {"gemma3n_text", "Gemma3nForCausalLM", kHeads, kEveryNthFull, 5, kNoLinear,
      kTiedByDefault | kFourNorms | kQkNorm},
+    {"laguna", "LagunaForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
+     kQkNorm},
+    {"muse_glimmer_text", "MuseGlimmerForConditionalGeneration", kHeads,
+     kEveryNthFull, 4, kNoLinear},
+    {"step3p5", "Step3p5ForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
+     kQkNorm},
+    {"step3p7", "Step3p7FlashForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
+     kQkNorm},
+    {"afmoe", "AfmoeForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
+     kFourNorms | kQkNorm},
+    {"inkling_text", "InklingForConditionalGeneration", kHeads, kLocalIds, 0,
+     kNoLinear, kQkNorm},
+
+    // Every layer on its own; some without attention.
+    {"nemotron-nas", "DeciLMForCausalLM", kHeads, kBlockConfigs, 0, kNoLinear},
+
+    // K and V everywhere, index keys on some layers.
+    {"minimax_m3", "MiniMaxM3ForCausalLM", kHeads, kSparseBits, 0, kNoLinear,
+     kQkNorm},
+    {"minimax_m3_vl", "MiniMaxM3SparseForCausalLM", kHeads, kSparseBits, 0,
+     kNoLinear, kQkNorm},
 
     // Latents, with and without a sparse indexer.
     {"deepseek_v2", "DeepseekV2ForCausalLM", kMla, kUniform, 0, kNoLinear},
@@ -72,6 +141,9 @@ constexpr Dialect kDialects[] = {
     {"glm4_moe_lite", "Glm4MoeLiteForCausalLM", kMla, kUniform, 0, kNoLinear},
     {"deepseek_v32", "DeepseekV32ForCausalLM", kMla, kUniform, 0, kNoLinear},
     {"glm_moe_dsa", "GlmMoeDsaForCausalLM", kMla, kUniform, 0, kNoLinear},
+    {"hy_v4", "HYV4ForCausalLM", kMla, kUniform, 0, kNoLinear, kNoTraits, 4},
+    {"longcat_flash", "LongcatFlashForCausalLM", kMla, kUniform, 0, kNoLinear,
+     kTwoAttentions},
 
     // Compressed rows.
     {"deepseek_v4", "DeepseekV4ForCausalLM", kCompressed, kUniform, 0,
@@ -85,8 +157,44 @@ constexpr Dialect kDialects[] = {
      kQkNorm | kOutputGate},
     {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", kHeads, kIntervalFull, 4,
      kGdn, kQkNorm | kOutputGate},
+    {"qwen4_exp_text", "Qwen4ExpForConditionalGeneration", kHeads,
+     kIntervalFull, 4, kGdn, kQkNorm | kOutputGate},
+    {"glm5_next_text", "Glm5NextForConditionalGeneration", kMla, kKdaLists, 0,
+     kKda},
+    {"minimax_m1", "MiniMaxM1ForCausalLM", kHeads, kAttnTypeList, 0,
+     kLightning},
+    {"minimax_text_01", "MiniMaxText01ForCausalLM", kHeads, kAttnTypeList, 0,
+     kLightning},
+    {"minimax", "MiniMaxForCausalLM", kHeads, kAttnTypeList, 0, kLightning},
+    {"bailing_hybrid", "BailingMoeV2_5ForCausalLM", kMlaIfRanked, kGroupTail, 1,
+     kLightning},
+    {"bailing_moe_linear", "BailingMoeLinearV2ForCausalLM", kMlaIfRanked,
+     kGroupTail, 1, kLightning},
+    {"jamba", "JambaForCausalLM", kHeads, kPeriodOffset, 8, kMamba1},
+    {"bamba", "BambaForCausalLM", kHeads, kIndexList, 0, kMamba2},
+    {"granitemoehybrid", "GraniteMoeHybridForCausalLM", kHeads, kIndexList, 0,
+     kMamba2, kTiedByDefault},
+    {"falcon_h1", "FalconH1ForCausalLM", kHeads, kHybridEverywhere, 0, kMamba2},
+    {"nemotron_h", "NemotronHForCausalLM", kHeads, kLayerLetters, 0, kMamba2,
+     kPlainMlp | kSplitLayers},
+    {"zamba2", "Zamba2ForCausalLM", kHeads, kLayerLetters, 0, kMamba2,
+     kTiedByDefault},
+    {"lfm2", "Lfm2ForCausalLM", kHeads, kIndexList, 0, kShortConv,
+     kTiedByDefault | kQkNorm},
+    {"lfm2_moe", "Lfm2MoeForCausalLM", kHeads, kIndexList, 0, kShortConv,
+     kTiedByDefault | kQkNorm},
+    {"recurrent_gemma", "RecurrentGemmaForCausalLM", kHeads, kBlockTypes, 0,
+     kRgLru, kTiedByDefault},
+    {"mamba", "MambaForCausalLM", kHeads, kLinearEverywhere, 0, kMamba1,
+     kTiedByDefault | kNoFfn | kOneNorm},
+    {"falcon_mamba", "FalconMambaForCausalLM", kHeads, kLinearEverywhere, 0,
+     kMamba1, kNoFfn | kOneNorm},
+    {"mamba2", "Mamba2ForCausalLM", kHeads, kLinearEverywhere, 0, kMamba2,
+     kNoFfn | kOneNorm},
 
     // Encoder and decoder.
+    {"t5", "T5ForConditionalGeneration", kHeads, kUniform, 0, kNoLinear,
+     kPlainMlp | kTiedByDefault | kFp32ByDefault | kCrossAttention},
     {"whisper", "WhisperForConditionalGeneration", kHeads, kUniform, 0,
      kNoLinear,
      kQkvBias | kBiasOnOutput | kPlainMlp | kTiedByDefault | kCrossAttention},

@@ -24,9 +24,10 @@ namespace kvsim {
 
 // Which fields describe an attention layer.
 enum class AttentionFamily : uint8_t {
-  kHeads,       // num_attention_heads, num_key_value_heads, head_dim
-  kMla,         // kv_lora_rank, qk_rope_head_dim, perhaps index_*
-  kCompressed,  // DeepSeek V4: compress_ratios, sliding_window, index_*
+  kHeads,        // num_attention_heads, num_key_value_heads, head_dim
+  kMla,          // kv_lora_rank, qk_rope_head_dim, perhaps index_*
+  kMlaIfRanked,  // kMla where kv_lora_rank is set, else kHeads (Bailing)
+  kCompressed,   // DeepSeek V4: compress_ratios, sliding_window, index_*
 };
 
 // What tells layers apart in the absence of `layer_types`.
@@ -37,9 +38,23 @@ enum class LayerPattern : uint8_t {
   kAlternating,       // even layers windowed, odd full
   kEveryNthFull,      // sliding_window_pattern: N, or "LLLG"
   kIntervalFull,      // full_attention_interval: N; others linear
-  kKdaLists,          // linear_attn_config's two lists of 1-based ids
+  kKdaLists,          // linear_attn_config's two lists of layer ids
   kChunkedRope,       // no_rope_layers or every N-th full; others chunked
   kHybridBits,        // hybrid_layer_pattern: 0 full, 1 windowed
+  kLinearEverywhere,  // no attention at all (Mamba)
+  kHybridEverywhere,  // attention and a recurrent state in every layer
+  kGroupTail,         // layer_group_size: N-th full, so are those of the
+                      // last, incomplete group; others linear
+  kAttnTypeList,      // attn_type_list: 1 full, 0 linear; absent: all full
+  kPeriodOffset,      // attn_layer_period, attn_layer_offset; others linear
+  kIndexList,         // attn_layer_indices or full_attn_idxs; others linear
+  kLayerLetters,      // hybrid_override_pattern or layers_block_type: each
+                      // layer is a mixer or a feed-forward part
+  kLocalIds,          // local_layer_ids windowed, others full
+  kSparseBits,        // sparse_attention_config: 1 with index keys, 0 without
+  kBlockConfigs,      // block_configs: each layer on its own (Nemotron-NAS)
+  kBlockTypes,        // block_types repeated: attention windowed, others
+                      // linear (RecurrentGemma)
 };
 
 // Class defaults and facts about the weights, as bits.
@@ -56,6 +71,17 @@ enum DialectTrait : uint32_t {
   kExpertBias = 1 << 8,       // biases in router and experts
   kSharedExpert = 1 << 9,     // one shared expert without a field
   kCrossAttention = 1 << 10,  // decoder layers attend to an encoder
+  kFp32ByDefault = 1 << 11,   // no dtype field means float32
+  kMultiQuery = 1 << 12,      // multi_query (absent means true): one KV head,
+                              // unless new_decoder_architecture is set
+  kWideFfn = 1 << 13,         // feed-forward of 4 x hidden without a field
+  kLastLayerFull = 1 << 14,   // whatever the pattern says of the last layer
+  kTwoAttentions = 1 << 15,   // two attentions and two dense halves per layer
+  kSplitLayers = 1 << 16,     // a layer is a mixer or a feed-forward part
+  kNoFfn = 1 << 17,           // mixers only
+  kOneNorm = 1 << 18,         // both halves share one norm
+  kFirstDense = 1 << 19,      // the first layer has no experts
+  kDenseBesideExperts = 1 << 20,  // a dense half runs beside the experts
 };
 
 struct Dialect {
@@ -66,6 +92,7 @@ struct Dialect {
   int64_t pattern_period = 0;  // class default of the pattern's N
   std::optional<RecurrentKind> linear;
   uint32_t traits = kNoTraits;
+  int64_t indexer_period = 1;  // class default of index_topk_freq
 
   bool Has(DialectTrait trait) const { return (traits & trait) != 0; }
 };

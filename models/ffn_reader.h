@@ -8,15 +8,17 @@
 
 #include "models/config_fields.h"
 #include "models/dialects.h"
+#include "models/layer_patterns.h"
 #include "models/model_spec.h"
 
 namespace kvsim {
 
-// One entry per layer, then one per MTP layer (which has experts whenever the
-// model has). Only the parameter count depends on it. Errors go to
+// One entry per layer of `plan`, then one per MTP layer (which has experts
+// whenever the model has). Where a layer is a mixer or a feed-forward part, the
+// plan says which. Only the parameter count depends on it. Errors go to
 // fields.status().
-std::vector<FfnSpec> ReadFfn(const Dialect& dialect, int64_t layers,
-                             int64_t mtp_layers, ConfigFields& fields);
+std::vector<FfnSpec> ReadFfn(const Dialect& dialect, const LayerPlan& plan,
+                             int64_t hidden_size, ConfigFields& fields);
 
 }  // namespace kvsim
 

@@ -3,14 +3,17 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "models/attention_reader.h"
 #include "models/config_fields.h"
 #include "models/dialects.h"
 #include "models/ffn_reader.h"
+#include "models/layer_counts.h"
 #include "models/layer_patterns.h"
 #include "models/quantization_reader.h"
+#include "models/recurrent_reader.h"
 
 namespace kvsim {
 namespace {
@@ -60,12 +63,25 @@ std::vector<std::string> NamesOfFamily(Levels& levels) {
   return names;
 }
 
+// An encoder exported alone (T5EncoderModel) has no decoder, so no cache.
+bool IsEncoderOnly(Levels& levels) {
+  for (ConfigFields* level : {&levels.inner, &levels.outer}) {
+    for (const std::string& name : level->Strings({"architectures"})) {
+      if (absl::EndsWith(name, "EncoderModel")) return true;
+    }
+  }
+  return false;
+}
+
 // Reads the parts of a config in order; each step leaves its first error in
 // the shared status.
 class ConfigReader {
  public:
   ConfigReader(const Dialect& dialect, Levels& levels)
-      : dialect_(dialect), fields_(levels.inner), outer_(levels.outer) {}
+      : dialect_(dialect),
+        fields_(levels.inner),
+        outer_(levels.outer),
+        encoder_only_(IsEncoderOnly(levels)) {}
 
   ModelSpec Read(ConfigFields* quantization_record) {
     ModelSpec spec;
@@ -85,6 +101,8 @@ class ConfigReader {
     const std::string dtype = level.StringOr({"dtype", "torch_dtype"}, "");
     if (const std::optional<DType> known = ParseDType(dtype)) {
       spec.dtype = *known;
+    } else if (dtype.empty() && dialect_.Has(kFp32ByDefault)) {
+      spec.dtype = DType::kFp32;
     } else if (!dtype.empty()) {
       level.Fail(level.Has({"dtype"}) ? "dtype" : "torch_dtype",
                  "bfloat16, float16 or float32");
@@ -96,25 +114,18 @@ class ConfigReader {
 
   void ReadSizes(ModelSpec& spec) {
     spec.hidden_size =
-        fields_.RequiredCount({"hidden_size", "d_model", "n_embd"});
+        fields_.RequiredCount({"hidden_size", "d_model", "n_embd", "n_embed"});
     spec.vocab_size = fields_.CountOr({"vocab_size"}, 0);
+    // model_max_length is what its few users mean (Command-R).
     spec.max_position_embeddings =
-        fields_.CountOr({"max_target_positions", "max_position_embeddings",
-                         "max_seq_len", "n_positions"},
+        fields_.CountOr({"max_target_positions", "model_max_length",
+                         "max_position_embeddings", "max_position_embedding",
+                         "max_seq_len", "n_positions", "n_ctx", "seq_length"},
                         0);
-    layers_ = fields_.RequiredCount(
-        {"decoder_layers", "num_hidden_layers", "n_layer", "num_layers"});
-    mtp_layers_ = fields_.CountOr(
-        {"num_nextn_predict_layers", "mtp_num_hidden_layers"}, 0);
-    if (layers_ > kMaxLayers) {
-      fields_.Fail("num_hidden_layers", absl::StrCat("1 to ", kMaxLayers));
-    }
-    if (mtp_layers_ > kMaxLayers) {
-      fields_.Fail("num_nextn_predict_layers",
-                   absl::StrCat("0 to ", kMaxLayers));
-    }
-    if (dialect_.Has(kCrossAttention)) {
-      spec.max_encoder_tokens = fields_.RequiredCount({"max_source_positions"});
+    counts_ = ReadLayerCounts(fields_, outer_);
+    if (dialect_.Has(kCrossAttention) && !encoder_only_) {
+      spec.max_encoder_tokens =
+          fields_.RequiredCount({"max_source_positions", "n_positions"});
     }
     if (dialect_.family == AttentionFamily::kCompressed) {
       spec.article.index_key_dtype = DType::kFp4;
@@ -122,46 +133,65 @@ class ConfigReader {
   }
 
   void ReadLayers(ModelSpec& spec) {
-    const std::vector<LayerMix> mix =
-        ReadLayerMix(dialect_, layers_, mtp_layers_, fields_);
+    const LayerPlan plan = ReadLayerPlan(dialect_, counts_, fields_);
     const std::vector<FfnSpec> ffn =
-        ReadFfn(dialect_, layers_, mtp_layers_, fields_);
-    AttentionReader attention(dialect_, layers_, mtp_layers_, spec.hidden_size,
-                              fields_);
-    for (int64_t i = 0; i < layers_ && fields_.status().ok(); ++i) {
-      spec.layers.push_back(ReadLayer(mix[i], i, ffn[i], attention));
-    }
-    for (int64_t i = 0; i < mtp_layers_ && fields_.status().ok(); ++i) {
-      spec.mtp_layers.push_back(
-          ReadLayer(LayerMix::kFull, layers_ + i, ffn[layers_ + i], attention));
-    }
+        ReadFfn(dialect_, plan, spec.hidden_size, fields_);
+    AttentionReader attention(dialect_, counts_.layers, counts_.mtp,
+                              spec.hidden_size, plan, fields_);
+    const auto read = [&](const std::vector<LayerMix>& mixes, int64_t first,
+                          std::vector<LayerSpec>& layers) {
+      for (size_t i = 0; i < mixes.size() && fields_.status().ok(); ++i) {
+        const int64_t index = first + static_cast<int64_t>(i);
+        layers.push_back(ReadLayer(mixes[i], index, ffn[index],
+                                   spec.hidden_size, attention));
+      }
+    };
+    read(plan.layers, 0, spec.layers);
+    read(plan.mtp, counts_.layers, spec.mtp_layers);
     ShareKv(spec);
+    ShareAcrossLayers(spec);
+    CountReplacements(spec);
   }
 
   LayerSpec ReadLayer(LayerMix mix, int64_t index, const FfnSpec& ffn,
-                      AttentionReader& attention) {
+                      int64_t hidden_size, AttentionReader& attention) {
     LayerSpec layer;
     layer.ffn = ffn;
-    layer.norms = dialect_.Has(kFourNorms) ? 4 : 2;
-    if (mix == LayerMix::kLinear && dialect_.linear) {
-      layer.recurrent = attention.ReadRecurrent();
-    } else {
+    layer.norms = NormsPerLayer();
+    if (encoder_only_) {
+      layer.attention.push_back(attention.ReadEncoder());
+      return layer;
+    }
+    const bool mixes = mix != LayerMix::kDenseFfn && mix != LayerMix::kMoeFfn;
+    if (mixes && mix != LayerMix::kLinear) {
       layer.attention.push_back(attention.Read(mix, index));
+      if (dialect_.Has(kTwoAttentions)) {
+        layer.attention.push_back(layer.attention[0]);
+      }
+    }
+    if (mix == LayerMix::kLinear || mix == LayerMix::kHybrid) {
+      layer.recurrent = ReadRecurrent(dialect_, hidden_size, fields_);
     }
     if (dialect_.Has(kCrossAttention)) layer.cross = attention.ReadCross();
     return layer;
+  }
+
+  int64_t NormsPerLayer() const {
+    if (dialect_.Has(kFourNorms) || dialect_.Has(kTwoAttentions)) return 4;
+    return dialect_.Has(kOneNorm) || dialect_.Has(kSplitLayers) ? 1 : 2;
   }
 
   // Gemma 3n and 4: the last layers read the KV of the last layer of their
   // kind that has its own.
   void ShareKv(ModelSpec& spec) {
     const int64_t shared = fields_.CountOr({"num_kv_shared_layers"}, 0);
-    if (shared >= layers_ && shared > 0) {
+    const int64_t layers = counts_.layers;
+    if (shared >= layers && shared > 0) {
       return fields_.Fail("num_kv_shared_layers",
-                          absl::StrCat("fewer than the ", layers_, " layers"));
+                          absl::StrCat("fewer than the ", layers, " layers"));
     }
-    const int64_t first = layers_ - shared;
-    for (int64_t i = first; i < layers_ && fields_.status().ok(); ++i) {
+    const int64_t first = layers - shared;
+    for (int64_t i = first; i < layers && fields_.status().ok(); ++i) {
       for (AttentionSpec& attention : spec.layers[i].attention) {
         int64_t target = first - 1;
         while (target >= 0 &&
@@ -181,6 +211,34 @@ class ConfigReader {
     }
   }
 
+  // Hunyuan: within a group of cla_share_factor layers the first one's K and V
+  // serve all, where use_cla says so.
+  void ShareAcrossLayers(ModelSpec& spec) {
+    if (!fields_.BoolOr({"use_cla"}, false)) return;
+    const int64_t factor = fields_.PositiveOr({"cla_share_factor"}, 1);
+    for (int64_t i = 0; i < counts_.layers && fields_.status().ok(); ++i) {
+      for (AttentionSpec& attention : spec.layers[i].attention) {
+        if (i % factor != 0) {
+          attention.kv_sharing_target = static_cast<int32_t>(i - i % factor);
+        }
+      }
+    }
+  }
+
+  // Nemotron-NAS: halves of a block replaced by one square matrix.
+  void CountReplacements(ModelSpec& spec) {
+    if (dialect_.pattern != LayerPattern::kBlockConfigs) return;
+    std::vector<ConfigFields> blocks = fields_.Objects("block_configs");
+    for (size_t i = 0; i < blocks.size() && i < spec.layers.size(); ++i) {
+      for (const char* half : {"attention", "ffn"}) {
+        std::optional<ConfigFields> part = blocks[i].Object(half);
+        if (part && part->BoolOr({"replace_with_linear"}, false)) {
+          ++spec.layers[i].linear_replacements;
+        }
+      }
+    }
+  }
+
   void ReadQuantizationInto(ConfigFields* record, ModelSpec& spec) {
     bool has_experts = false;
     for (const LayerSpec& layer : spec.layers) {
@@ -193,8 +251,8 @@ class ConfigReader {
   const Dialect& dialect_;
   ConfigFields& fields_;
   ConfigFields& outer_;
-  int64_t layers_ = 0;
-  int64_t mtp_layers_ = 0;
+  const bool encoder_only_;
+  LayerCounts counts_;
 };
 
 absl::Status UnknownFamily(absl::string_view name,

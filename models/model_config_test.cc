@@ -168,6 +168,14 @@ std::string KimiConfig(const std::string& lists) {
          lists + "}}";
 }
 
+// Every layer is named once, so an id of 0 shows that ids count from 0.
+TEST(ModelConfigTest, KdaListsWithALayerZeroCountFromZero) {
+  const ModelSpec spec =
+      Read(KimiConfig(R"("kda_layers": [0, 1], "full_attn_layers": [2])"));
+  EXPECT_TRUE(spec.layers[0].recurrent && spec.layers[1].recurrent);
+  EXPECT_EQ(spec.layers[2].attention[0].kind, AttentionKind::kMla);
+}
+
 TEST(ModelConfigTest, KdaListsAreOneBasedAndNameEachLayerOnce) {
   const ModelSpec spec =
       Read(KimiConfig(R"("kda_layers": [1, 3], "full_attn_layers": [2])"));
@@ -182,8 +190,11 @@ TEST(ModelConfigTest, KdaListsAreOneBasedAndNameEachLayerOnce) {
       Error(KimiConfig(R"("kda_layers": [1], "full_attn_layers": [2])")),
       HasSubstr("layer 3 is named 0 times"));
   EXPECT_THAT(
-      Error(KimiConfig(R"("kda_layers": [0, 1], "full_attn_layers": [2])")),
-      HasSubstr("layer ids from 1 to 3; found 0"));
+      Error(KimiConfig(R"("kda_layers": [4, 1], "full_attn_layers": [2])")),
+      HasSubstr("layer ids from 1 to 3; found 4"));
+  EXPECT_THAT(
+      Error(KimiConfig(R"("kda_layers": [0, 1], "full_attn_layers": [3])")),
+      HasSubstr("layer ids from 0 to 2; found 3"));
 }
 
 std::string DsaConfig(const std::string& more) {
@@ -265,7 +276,7 @@ TEST(ModelConfigTest, GemmaSharesTheKvOfItsLastLayers) {
   EXPECT_EQ(target(2), -1);
   EXPECT_EQ(target(3), 2);  // last windowed layer with its own
   EXPECT_EQ(target(4), 1);  // last full one
-  EXPECT_EQ(target(5), 2);
+  EXPECT_EQ(target(5), 1);  // the last layer is full whatever the list says
   EXPECT_EQ(spec.layers[1].attention[0].head_dim, 16);
   EXPECT_EQ(spec.layers[0].attention[0].head_dim, 8);
 }

@@ -55,6 +55,7 @@ void CheckHeads(const AttentionSpec& attention, LayerChecker& checker) {
 void CheckKind(const AttentionSpec& attention, LayerChecker& checker) {
   switch (attention.kind) {
     case AttentionKind::kFull:
+    case AttentionKind::kEncoderOnly:
       return CheckHeads(attention, checker);
     case AttentionKind::kSlidingWindow:
     case AttentionKind::kPromptWindow:
@@ -91,6 +92,7 @@ void CheckIndexer(const IndexerSpec& indexer, bool full_indexer_before,
   if (indexer.kind == IndexerKind::kNone) return;
   checker.Positive("index_head_dim", indexer.head_dim);
   checker.Count("index_n_heads", indexer.query_heads);
+  checker.Positive("index_kpool", indexer.tokens_per_key);
   if (indexer.kind == IndexerKind::kShared && !full_indexer_before) {
     checker.Fail("indexer_types: full indexers before a shared one", 0,
                  "at least 1");
@@ -188,6 +190,9 @@ std::string DescribeAttention(const AttentionSpec& attention) {
     case AttentionKind::kFull:
       text = DescribeHeads(attention);
       break;
+    case AttentionKind::kEncoderOnly:
+      text = absl::StrCat("encoder ", DescribeHeads(attention));
+      break;
     case AttentionKind::kSlidingWindow:
       text =
           absl::StrCat(DescribeHeads(attention), ", window ", attention.window);
@@ -217,6 +222,12 @@ std::string DescribeAttention(const AttentionSpec& attention) {
   }
   if (attention.indexer.kind != IndexerKind::kNone) {
     absl::StrAppend(&text, ", ", Name(attention.indexer.kind), " indexer");
+    if (attention.indexer.tokens_per_key > 1) {
+      absl::StrAppend(&text, " ", attention.indexer.tokens_per_key, ":1");
+    }
+  }
+  if (attention.short_conv_kernel > 0) {
+    absl::StrAppend(&text, ", short conv ", attention.short_conv_kernel);
   }
   if (attention.kv_sharing_target >= 0) {
     absl::StrAppend(&text, ", KV of an earlier layer");
@@ -268,6 +279,8 @@ absl::string_view Name(AttentionKind kind) {
       return "MLA";
     case AttentionKind::kCompressed:
       return "compressed";
+    case AttentionKind::kEncoderOnly:
+      return "encoder only";
   }
   return "";
 }
@@ -286,6 +299,8 @@ absl::string_view Name(RecurrentKind kind) {
       return "lightning";
     case RecurrentKind::kShortConv:
       return "short conv";
+    case RecurrentKind::kRgLru:
+      return "RG-LRU";
   }
   return "";
 }

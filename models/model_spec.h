@@ -33,6 +33,7 @@ enum class AttentionKind : uint8_t {
   kMla,            // one latent row per token (DeepSeek V2/V3, Kimi)
   kCompressed,     // DeepSeek V4: window of shared K=V rows, plus rows that
                    // stand for `compress_ratio` tokens (0: window only)
+  kEncoderOnly,    // an encoder's own attention: nothing outlives the pass
 };
 
 // Who computes the sparse selection of a DSA-like attention, and so who keeps
@@ -55,6 +56,7 @@ struct IndexerSpec {
   int64_t query_heads = 0;  // index_n_heads; exist on the query side only
   int64_t head_dim = 0;     // index_head_dim: width of the one key per token
   int64_t top_k = 0;        // entries read per step; does not bound the cache
+  int64_t tokens_per_key = 1;  // one key stands for so many tokens
 };
 
 struct AttentionSpec {
@@ -81,6 +83,11 @@ struct AttentionSpec {
 
   IndexerSpec indexer;
 
+  // Inkling: short convolutions over K, V and two streams of hidden width,
+  // kept for the last `short_conv_kernel` tokens; 0 without.
+  int64_t short_conv_kernel = 0;
+  int64_t short_conv_width = 0;  // elements per KV head, as engines pack them
+
   // Layer whose K and V this one reads instead of storing its own; -1: none.
   int32_t kv_sharing_target = -1;
   // One projection serves as key and value (Gemma 4). Allocators still keep
@@ -102,12 +109,13 @@ enum class RecurrentKind : uint8_t {
   kKda,        // Kimi delta attention: state always fp32 in engines
   kLightning,  // linear attention: heads x dim x dim, no convolution
   kShortConv,  // LFM2: convolution only
+  kRgLru,      // RecurrentGemma: one number per channel, and a convolution
 };
 
 // A fixed state per sequence: value_heads x value_dim x key_dim numbers, and
 // the last conv_kernel - 1 inputs of a short convolution over conv_channels.
-// Mamba: heads x head_dim x state_size; Mamba-1 has one head of the whole
-// inner width.
+// Mamba: heads x head_dim x state_size; Mamba-1 and RG-LRU have no heads, so
+// every channel counts as one of width 1.
 struct RecurrentSpec {
   RecurrentKind kind = RecurrentKind::kMamba2;
   int64_t key_heads = 0;    // GDN; elsewhere equal to value_heads
@@ -149,6 +157,8 @@ struct LayerSpec {
   std::optional<CrossAttentionSpec> cross;
   FfnSpec ffn;
   int64_t norms = 2;  // norm vectors of hidden width
+  // Halves that a search replaced by one hidden x hidden matrix.
+  int64_t linear_replacements = 0;
 };
 
 // What the checkpoint says about quantized weights and cache.

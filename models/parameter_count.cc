@@ -34,7 +34,11 @@ Wide HeadsWeights(const AttentionSpec& a, Wide hidden) {
   const int64_t output = a.query_heads * a.head_dim_v;
   // A layer that reads another's K and V projects queries only.
   const bool own_kv = a.kv_sharing_target < 0;
-  Wide sum = hidden * (query + output + a.gate_width);
+  Wide sum = hidden * (output + a.gate_width);
+  // Step-3 passes queries through a rank, with a norm.
+  sum += a.q_lora_rank > 0
+             ? Wide(a.q_lora_rank) * (hidden + query) + a.q_lora_rank
+             : hidden * query;
   if (own_kv) {
     sum += hidden * (key + (a.key_equals_value_weights ? 0 : value));
   }
@@ -132,6 +136,14 @@ Wide Mamba1Weights(const RecurrentSpec& r, Wide hidden) {
          inner * r.key_dim + inner + inner * hidden;
 }
 
+// Two inputs, an output, the convolution, and two gates in blocks of 256.
+Wide RgLruWeights(const RecurrentSpec& r, Wide hidden) {
+  constexpr int64_t kGateBlock = 256;
+  const Wide width = r.value_heads;
+  return 3 * hidden * width + r.conv_channels * (r.conv_kernel + 1) +
+         2 * width * kGateBlock + 3 * width;
+}
+
 Wide RecurrentWeights(const RecurrentSpec& r, Wide hidden) {
   switch (r.kind) {
     case RecurrentKind::kKda:
@@ -147,6 +159,8 @@ Wide RecurrentWeights(const RecurrentSpec& r, Wide hidden) {
       return 5 * hidden * r.value_heads * r.value_dim;
     case RecurrentKind::kShortConv:
       return 4 * hidden * r.conv_channels + r.conv_channels * r.conv_kernel;
+    case RecurrentKind::kRgLru:
+      return RgLruWeights(r, hidden);
   }
   return 0;
 }
@@ -182,6 +196,7 @@ void AddLayer(const LayerSpec& layer, Wide hidden, WideCount& count) {
         4 * hidden * layer.cross->kv_heads * layer.cross->head_dim;
   }
   AddFfn(layer.ffn, hidden, count);
+  count.dense_ffn += layer.linear_replacements * hidden * hidden;
   count.norms_and_routers += layer.norms * hidden;
 }
 

@@ -122,7 +122,8 @@ absl::StatusOr<CacheTensor> HeadsTensor(std::string name, int64_t heads,
   return tensor;
 }
 
-// One index key and its scales. `tokens_per_entry` is V4's compress ratio.
+// One index key and its scales. `tokens_per_entry` is V4's compress ratio, or
+// the tokens that share one key.
 void AppendIndexKeys(const IndexerSpec& indexer, int64_t tokens_per_entry,
                      const RowFormats& formats, TensorList& tensors) {
   const int64_t heads = formats.index_key_heads;
@@ -158,6 +159,19 @@ bool KeepsIndexKeys(const IndexerSpec& indexer, const RowFormats& formats) {
           formats.index_keys_on_shared_layers);
 }
 
+// Inkling's convolution inputs: a row per token, kept for the kernel's length.
+CacheTensor ShortConvTensor(const AttentionSpec& attention,
+                            const RowFormats& formats) {
+  CacheTensor tensor;
+  tensor.name = "conv_state";
+  tensor.store = CacheStore::kShortConv;
+  tensor.elements = attention.kv_heads * attention.short_conv_width;
+  tensor.heads = attention.kv_heads;
+  tensor.dtype = formats.conv_state;
+  tensor.retention = WindowOf(attention.short_conv_kernel);
+  return tensor;
+}
+
 absl::StatusOr<TensorList> DenseTensors(const AttentionSpec& attention,
                                         const RowFormats& formats) {
   absl::StatusOr<CacheTensor> k =
@@ -168,8 +182,12 @@ absl::StatusOr<TensorList> DenseTensors(const AttentionSpec& attention,
   if (!v.ok()) return v.status();
   k->retention = v->retention = RetentionOf(attention);
   TensorList tensors = {*std::move(k), *std::move(v)};
+  if (attention.short_conv_kernel > 0 && !formats.payload_only) {
+    tensors.push_back(ShortConvTensor(attention, formats));
+  }
   if (KeepsIndexKeys(attention.indexer, formats)) {
-    AppendIndexKeys(attention.indexer, 1, formats, tensors);
+    AppendIndexKeys(attention.indexer, attention.indexer.tokens_per_key,
+                    formats, tensors);
   }
   return tensors;
 }
@@ -204,7 +222,8 @@ absl::StatusOr<TensorList> MlaTensors(const AttentionSpec& attention,
       formats.payload_only && attention.mla_without_rope;
   if (rope.elements > 0 && !unrotated_part_left_out) tensors.push_back(rope);
   if (KeepsIndexKeys(attention.indexer, formats)) {
-    AppendIndexKeys(attention.indexer, 1, formats, tensors);
+    AppendIndexKeys(attention.indexer, attention.indexer.tokens_per_key,
+                    formats, tensors);
   }
   return tensors;
 }
@@ -324,6 +343,8 @@ absl::StatusOr<TensorList> AttentionTensors(const AttentionSpec& attention,
       return MlaTensors(attention, formats);
     case AttentionKind::kCompressed:
       return CompressedTensors(attention, formats);
+    case AttentionKind::kEncoderOnly:
+      return TensorList();
     default:
       return DenseTensors(attention, formats);
   }

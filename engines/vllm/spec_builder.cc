@@ -146,6 +146,8 @@ absl::StatusOr<KvSpec> RowSpec(const LayerCache& layer, const Columns& columns,
   spec.block_tokens =
       spec.kind == SpecKind::kSlidingWindow ? kWindowBlock : block;
   if (spec.kind == SpecKind::kCrossAttention) spec.window = encoder_tokens;
+  // Convolution inputs are packed as a window of one block.
+  if (first.store == CacheStore::kShortConv) spec.block_tokens = spec.window;
   if (IsCompressed(layer)) {
     spec.block_tokens = CompressedBlockTokens(first);
     spec.alignment = CompressedAlignment(layer);
