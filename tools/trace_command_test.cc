@@ -124,6 +124,37 @@ TEST(TraceCommandTest, HeadPrintsTheFirstRows) {
   EXPECT_EQ(json["rows"][1]["id"], 1);
 }
 
+TEST(TraceCommandTest, FieldsOfATimedTraceCanBeRenamed) {
+  const std::string path = Write(
+      "timed.jsonl", "{\"t\": 2, \"in\": 9, \"out\": 1, \"ids\": [5, 6]}\n");
+  const Outcome outcome = Trace(
+      {"head", path, "--json", "--timed-trace-label-timestamp", "t",
+       "--timed-trace-label-input-length", "in",
+       "--timed-trace-label-output-length", "out",
+       "--timed-trace-label-hash-ids", "ids", "--timed-trace-chunk-hash-size",
+       "8", "--timed-trace-sec-multiplier", "0.001"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto row = nlohmann::json::parse(outcome.out)["rows"][0];
+  EXPECT_EQ(row["arrival_ns"], 2'000'000);
+  EXPECT_EQ(row["hash_block"], 8);
+  EXPECT_EQ(row["hash_ids"], std::vector<int>({5, 6}));
+}
+
+// A trace without ids converts to Mooncake's form and shares nothing there.
+TEST(TraceCommandTest, TracesWithoutIdsCanBeConverted) {
+  const std::string path =
+      Write("azure.csv",
+            "TIMESTAMP,ContextTokens,GeneratedTokens\r\n"
+            "2023-11-16 18:15:46.5,700,3\r\n2023-11-16 18:15:47,700,4");
+  const Outcome outcome = Trace({"convert", path, "-", "--to", "mooncake"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "{\"timestamp\": 0, \"input_length\": 700, \"output_length\": 3, "
+            "\"hash_ids\": [0], \"block_size\": 700}\n"
+            "{\"timestamp\": 500, \"input_length\": 700, "
+            "\"output_length\": 4, \"hash_ids\": [1], \"block_size\": 700}\n");
+}
+
 TEST(TraceCommandTest, AFullDiskIsAnErrorWithItsName) {
   const Outcome outcome = Trace({"convert", kSample, "/dev/full"});
   EXPECT_EQ(outcome.code, 1);
@@ -148,10 +179,15 @@ TEST(TraceCommandTest, WrongUsageNamesFlagAndValue) {
   for (const auto& [arguments, text] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"info", kSample, "--trace-format", "csv"},
-            "--trace-format: found 'csv'; accepted: auto, mooncake"},
+            "--trace-format: found 'csv'; accepted: auto, weka, kvsim, azure"},
            {{"info", kSample, "--rate-scale", "nan"}, "--rate-scale: found"},
            {{"info", kSample, "--limit", "-1"}, "--limit: "},
            {{"head", kSample, "--rows", "x"}, "--rows: "},
+           {{"head", kSample, "--timed-trace-sec-multiplier", "0"},
+            "--timed-trace-sec-multiplier: found '0'"},
+           {{"head", kSample, "--timed-trace-label-timestamp", "t",
+             "--trace-format", "weka"},
+            "--timed-trace-...: found --trace-format weka"},
            {{"convert", kSample, Path("x"), "--to", "weka"},
             "--to: found 'weka'; accepted: mooncake, kvsim"},
            {{"synth", Path("x"), "--hash-block", "0"}, "--hash-block: found 0"},

@@ -1,9 +1,11 @@
 // The flags that say which rows of a trace are read.
 //
 //   --trace FILE         a file or a folder; the flag's name may be left out
-//   --trace-format F     auto, mooncake, weka, kvsim
+//   --trace-format F     auto, or a format's name
 //   --limit N            only the first N requests
 //   --rate-scale X       X times the arrival rate: 2, 0.25, 3/2
+//   --timed-trace-...    what a timed trace calls its fields, as vLLM's
+//                        benchmark spells them; each implies its format
 #ifndef KVSIM_TOOLS_TRACE_FLAGS_H_
 #define KVSIM_TOOLS_TRACE_FLAGS_H_
 
@@ -21,6 +23,14 @@ struct TraceFlags {
   std::string format = "auto";
   std::string limit;  // empty: all
   std::string rate_scale = "1";
+
+  // Of a timed trace; empty: vLLM's default.
+  std::string timed_hash_size;
+  std::string timed_multiplier;
+  std::string timed_timestamp;
+  std::string timed_input_length;
+  std::string timed_output_length;
+  std::string timed_hash_ids;
 };
 
 // `flags` must outlive parsing.

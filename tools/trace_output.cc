@@ -13,8 +13,8 @@ namespace {
 
 absl::StatusOr<TraceFormat> OutputFormat(const TraceOutputFlags& flags) {
   const absl::StatusOr<TraceFormat> format = ParseTraceFormat(flags.to);
-  if (!format.ok() || *format == TraceFormat::kAuto ||
-      *format == TraceFormat::kWeka) {
+  if (!format.ok() ||
+      (*format != TraceFormat::kMooncake && *format != TraceFormat::kKvsim)) {
     return UsageError(absl::StrCat("--to: found '", flags.to,
                                    "'; accepted: mooncake, kvsim"));
   }

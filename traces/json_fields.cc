@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "traces/hash_name.h"
 #include "traces/trace_limits.h"
 
 namespace kvsim {
@@ -27,11 +28,17 @@ std::string Text(simdjson::dom::element value) {
   return Excerpt(simdjson::minify(value));
 }
 
-// The nearest multiple of 1,000 ns (milliseconds) or 1 ns (seconds) to a time
-// that is not negative; nothing when it is out of range. Halves go to even.
+// From here on a double of seconds is no longer exact to the nanosecond.
+constexpr double kManySeconds = 1 << 22;
+
+// The nearest multiple of 1,000 ns (milliseconds, many seconds) or 1 ns
+// (seconds) to a time that is not negative; nothing when it is out of range.
+// Halves go to even.
 std::optional<int64_t> ToNanoseconds(double value, bool is_seconds) {
-  const double units = std::nearbyint(value * (is_seconds ? 1e9 : 1e3));
-  const int64_t unit_ns = is_seconds ? 1 : 1000;
+  const bool is_fine = is_seconds && value < kManySeconds;
+  const double per_unit = is_fine ? 1e9 : is_seconds ? 1e6 : 1e3;
+  const double units = std::nearbyint(value * per_unit);
+  const int64_t unit_ns = is_fine ? 1 : 1000;
   if (!(units >= 0) || units > static_cast<double>(kMaxTraceTimeNs / unit_ns)) {
     return std::nullopt;
   }
@@ -211,6 +218,28 @@ void JsonFields::Ids(absl::string_view name, std::vector<uint64_t>* ids) {
   }
 }
 
+void JsonFields::HashNames(absl::string_view name, std::vector<uint64_t>* ids) {
+  ids->clear();
+  const std::optional<simdjson::dom::element> value = Find(name);
+  simdjson::dom::array array;
+  if (!value.has_value()) {
+    AddMissing(name, "a list of hashes");
+    return;
+  }
+  if (value->get_array().get(array) != simdjson::SUCCESS) {
+    AddProblem(name, Text(*value), "a list of hashes");
+    return;
+  }
+  for (const simdjson::dom::element element : array) {
+    const std::optional<uint64_t> id = HashId(element);
+    if (!id.has_value()) {
+      AddProblem(absl::StrCat(name, "[", ids->size(), "]"), Text(element),
+                 kAcceptedHashName);
+    }
+    ids->push_back(id.value_or(0));
+  }
+}
+
 int64_t JsonFields::Milliseconds(absl::string_view name) {
   if (!Find(name).has_value()) AddMissing(name, kAcceptedMilliseconds);
   return Time(name, /*is_seconds=*/false).value_or(0);
@@ -249,6 +278,62 @@ std::optional<int64_t> JsonFields::Time(absl::string_view name,
   return time_ns;
 }
 
+std::optional<int64_t> JsonFields::OptionalTime(absl::string_view name,
+                                                int64_t unit_ns) {
+  const std::optional<simdjson::dom::element> value = Find(name);
+  if (!value.has_value()) return std::nullopt;
+  const int64_t max = kMaxTraceTimeNs / unit_ns;
+  int64_t integer = 0;
+  double decimal = 0;
+  if (value->get_int64().get(integer) == simdjson::SUCCESS) {
+    if (integer >= 0 && integer <= max) return integer * unit_ns;
+  } else if (value->get_double().get(decimal) == simdjson::SUCCESS) {
+    const double ns = std::nearbyint(decimal * static_cast<double>(unit_ns));
+    if (ns >= 0 && ns <= static_cast<double>(kMaxTraceTimeNs)) {
+      return static_cast<int64_t>(ns);
+    }
+  }
+  const std::string unit = unit_ns == 1'000'000'000 ? "seconds"
+                           : unit_ns == 1'000'000
+                               ? "milliseconds"
+                               : absl::StrCat("units of ", unit_ns, " ns");
+  AddProblem(name, Text(*value),
+             absl::StrCat("a number of ", unit, " from 0 to ", max));
+  return std::nullopt;
+}
+
+std::string JsonFields::OptionalName(absl::string_view name) {
+  const std::optional<simdjson::dom::element> value = Find(name);
+  if (!value.has_value()) return "";
+  std::string_view text;
+  int64_t number = 0;
+  if (value->get_string().get(text) == simdjson::SUCCESS) {
+    return std::string(text);
+  }
+  if (value->get_int64().get(number) == simdjson::SUCCESS) {
+    return absl::StrCat(number);
+  }
+  AddProblem(name, Text(*value), "a string or an integer");
+  return "";
+}
+
+std::optional<simdjson::dom::object> JsonFields::OptionalObject(
+    absl::string_view name) {
+  const std::optional<simdjson::dom::element> value = Find(name);
+  if (!value.has_value()) return std::nullopt;
+  simdjson::dom::object object;
+  if (value->get_object().get(object) == simdjson::SUCCESS) return object;
+  AddProblem(name, Text(*value), "an object");
+  return std::nullopt;
+}
+
+std::string JsonFields::OneOf(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    if (Find(name).has_value()) return name;
+  }
+  return names.front();
+}
+
 void JsonFields::AddProblem(absl::string_view name, std::string found,
                             absl::string_view accepted) {
   TraceProblem problem = place_;
@@ -261,6 +346,18 @@ void JsonFields::AddProblem(absl::string_view name, std::string found,
 void JsonFields::AddMissing(absl::string_view name,
                             absl::string_view accepted) {
   AddProblem(name, "no value", accepted);
+}
+
+std::optional<uint64_t> HashId(simdjson::dom::element value) {
+  std::string_view text;
+  uint64_t natural = 0;
+  int64_t integer = 0;
+  if (value.get_uint64().get(natural) == simdjson::SUCCESS) return natural;
+  if (value.get_int64().get(integer) == simdjson::SUCCESS) {
+    return static_cast<uint64_t>(integer);
+  }
+  if (value.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  return HashNameToId(AbslView(text));
 }
 
 TraceProblem DescribeJsonError(absl::string_view text,

@@ -42,20 +42,38 @@ class JsonFields {
   // A list of unsigned 64-bit integers.
   void Ids(absl::string_view name, std::vector<uint64_t>* ids);
 
+  // A list of hashes: hexadecimal text (hash_name.h) or integers of 64 bits;
+  // negative ones are the unsigned numbers of the same bits.
+  void HashNames(absl::string_view name, std::vector<uint64_t>* ids);
+
   // A time >= 0 in nanoseconds, integer or decimal in the file. Milliseconds
-  // are rounded to whole microseconds, seconds to whole nanoseconds, halves to
-  // even.
+  // are rounded to whole microseconds, seconds to whole nanoseconds (from 2^22
+  // on, as in times since 1970, to microseconds), halves to even.
   int64_t Milliseconds(absl::string_view name);
   int64_t Seconds(absl::string_view name);
   std::optional<int64_t> OptionalMilliseconds(absl::string_view name);
   std::optional<int64_t> OptionalSeconds(absl::string_view name);
 
+  // The same in units of unit_ns nanoseconds, rounded to whole nanoseconds.
+  // REQUIRES: unit_ns > 0.
+  std::optional<int64_t> OptionalTime(absl::string_view name, int64_t unit_ns);
+
+  // A string or an integer, as text; "" when it is missing.
+  std::string OptionalName(absl::string_view name);
+  // An object inside this one. Nothing when it is missing, and nothing with a
+  // problem when it is something else.
+  std::optional<simdjson::dom::object> OptionalObject(absl::string_view name);
+
+  // The first of the names that the object has; the first one when it has none.
+  // REQUIRES: there is a name.
+  std::string OneOf(const std::vector<std::string>& names) const;
+
   // Adds a problem with this object's place.
   void AddProblem(absl::string_view name, std::string found,
                   absl::string_view accepted);
+  void AddMissing(absl::string_view name, absl::string_view accepted);
 
  private:
-  void AddMissing(absl::string_view name, absl::string_view accepted);
   std::optional<int64_t> Time(absl::string_view name, bool is_seconds);
 
   simdjson::dom::object object_;
@@ -63,6 +81,9 @@ class JsonFields {
   std::string prefix_;
   std::vector<TraceProblem>* problems_;
 };
+
+// The id of one hash as HashNames reads it; nothing when it is none.
+std::optional<uint64_t> HashId(simdjson::dom::element value);
 
 // What is wrong with a text that does not parse: where the first bad value or
 // byte stands. `error` is what the parser said.

@@ -1,18 +1,15 @@
 #include "traces/mooncake_row.h"
 
 #include <limits>
-#include <string_view>
+#include <optional>
 
-#include "absl/strings/str_cat.h"
+#include "traces/id_count.h"
 #include "traces/json_fields.h"
-#include "traces/line_reader.h"
 #include "traces/mooncake_scanner.h"
 #include "traces/trace_limits.h"
 
 namespace kvsim {
 namespace {
-
-static_assert(LineReader::kPadding >= simdjson::SIMDJSON_PADDING);
 
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr int64_t kMinInt64 = std::numeric_limits<int64_t>::min();
@@ -41,19 +38,8 @@ bool IsInRange(const TraceRequest& request, uint64_t timestamp_ms) {
 }
 
 void ReadSession(JsonFields& fields, MooncakeSession* session) {
-  const auto value = fields.Find("session_id");
-  session->is_given = value.has_value();
-  if (!value.has_value()) return;
-  std::string_view text;
-  int64_t number = 0;
-  if (value->get_string().get(text) == simdjson::SUCCESS) {
-    session->name = std::string(text);
-  } else if (value->get_int64().get(number) == simdjson::SUCCESS) {
-    session->name = absl::StrCat(number);
-  } else {
-    fields.AddProblem("session_id", Excerpt(simdjson::minify(*value)),
-                      "a string or an integer");
-  }
+  session->is_given = fields.Find("session_id").has_value();
+  if (session->is_given) session->name = fields.OptionalName("session_id");
 }
 
 }  // namespace
@@ -75,24 +61,11 @@ void MooncakeRowDecoder::DecodeChecked(absl::string_view line,
                                        MooncakeSession* session,
                                        std::vector<TraceProblem>* problems) {
   Reset(row);
-  simdjson::dom::element document;
-  const auto error =
-      parser_.parse(line.data(), line.size(), /*realloc_if_needed=*/false)
-          .get(document);
-  if (error != simdjson::SUCCESS) {
-    problems->push_back(DescribeJsonError(line, error, place));
-    return;
-  }
-  simdjson::dom::object object;
-  if (document.get_object().get(object) != simdjson::SUCCESS) {
-    TraceProblem problem = place;
-    problem.found = Excerpt(line);
-    problem.accepted = "one JSON object a line";
-    problems->push_back(problem);
-    return;
-  }
+  const std::optional<simdjson::dom::object> object =
+      parser_.Parse(line, place, problems);
+  if (!object.has_value()) return;
   const size_t before = problems->size();
-  JsonFields fields(object, place, "", problems);
+  JsonFields fields(*object, place, "", problems);
   row->arrival_ns = fields.Milliseconds("timestamp");
   row->input_length =
       fields.Integer("input_length", 1, kMaxTraceTokens, kAcceptedInputLength);
@@ -107,13 +80,8 @@ void MooncakeRowDecoder::DecodeChecked(absl::string_view line,
   ReadSession(fields, session);
   fields.Ids("hash_ids", &row->hash_ids);
   // Only a sound length says how many ids there must be.
-  if (problems->size() == before &&
-      static_cast<int64_t>(row->hash_ids.size()) != ExpectedIds(*row)) {
-    fields.AddProblem(
-        "hash_ids", absl::StrCat(row->hash_ids.size(), " ids"),
-        absl::StrCat(ExpectedIds(*row), " ids: one per ", row->hash_block,
-                     " tokens of input_length ", row->input_length,
-                     ", the last for the rest"));
+  if (problems->size() == before) {
+    CheckIdCount(*row, IdCount::kAllBlocks, "hash_ids", &fields);
   }
 }
 

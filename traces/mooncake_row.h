@@ -15,13 +15,12 @@
 #ifndef KVSIM_TRACES_MOONCAKE_ROW_H_
 #define KVSIM_TRACES_MOONCAKE_ROW_H_
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "traces/json_line.h"
 #include "traces/trace_problem.h"
 #include "traces/trace_request.h"
 
@@ -48,7 +47,7 @@ class MooncakeRowDecoder {
                      std::vector<TraceProblem>* problems);
 
  private:
-  simdjson::dom::parser parser_;
+  JsonLineParser parser_;
 };
 
 }  // namespace kvsim

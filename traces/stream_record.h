@@ -5,17 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "traces/stream_magic.h"
 #include "traces/trace.pb.h"
 #include "traces/trace_problem.h"
 #include "traces/trace_request.h"
 
 namespace kvsim {
 
-inline constexpr char kStreamMagic[] = "kvsim-trace";
 inline constexpr uint32_t kStreamVersion = 1;
-// The bytes that every uncompressed file of this format has at offset kAt,
-// behind two lengths and two tags.
-inline constexpr size_t kStreamMagicAt = 5;
 // A longer record is damage, not data.
 inline constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 28;
 

@@ -17,10 +17,6 @@ struct Name {
   const char* text;
 };
 
-constexpr Name<TraceFormat> kFormats[] = {{TraceFormat::kAuto, "auto"},
-                                          {TraceFormat::kMooncake, "mooncake"},
-                                          {TraceFormat::kWeka, "weka"},
-                                          {TraceFormat::kKvsim, "kvsim"}};
 constexpr Name<Arrivals> kArrivals[] = {
     {Arrivals::kTimestamps, "timestamps"},
     {Arrivals::kAfterPrevious, "after-previous"}};
@@ -85,10 +81,6 @@ int64_t RateScale::Apply(int64_t arrival_ns) const {
                                   : static_cast<int64_t>(scaled);
 }
 
-absl::StatusOr<TraceFormat> ParseTraceFormat(absl::string_view text) {
-  return Parse(text, kFormats);
-}
-
 absl::StatusOr<Arrivals> ParseArrivals(absl::string_view text) {
   return Parse(text, kArrivals);
 }
@@ -116,10 +108,6 @@ absl::StatusOr<RateScale> ParseRateScale(absl::string_view text) {
     return RateScaleError(text);
   }
   return scale;
-}
-
-const char* TraceFormatName(TraceFormat format) {
-  return NameOf(format, kFormats);
 }
 
 const char* ArrivalsName(Arrivals arrivals) {

@@ -13,15 +13,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "traces/partial_tail.h"
+#include "traces/timed_trace_options.h"
+#include "traces/trace_format.h"
 
 namespace kvsim {
-
-enum class TraceFormat : uint8_t {
-  kAuto,      // told by the content
-  kMooncake,  // JSONL, one request a line
-  kWeka,      // JSON, one conversation a file; a file or a folder of them
-  kKvsim,     // kvsim's own protobuf stream
-};
 
 // When a request arrives. For traces without sessions both are the same.
 enum class Arrivals : uint8_t {
@@ -45,24 +40,22 @@ struct RateScale {
 
 struct TraceOptions {
   TraceFormat format = TraceFormat::kAuto;
-  std::optional<int64_t> limit;  // only the first rows; >= 0
-  bool allow_disorder = false;   // rows may arrive before their predecessors;
-                                 // for sorting only
+  TimedTraceOptions timed_trace;  // for TraceFormat::kTimedTrace
+  std::optional<int64_t> limit;   // only the first rows; >= 0
+  bool allow_disorder = false;    // rows may arrive before their predecessors;
+                                  // for sorting only
   RateScale rate_scale;
   Arrivals arrivals = Arrivals::kAfterPrevious;
   bool continue_sessions = false;
   PartialTail partial_tail = PartialTail::kUnique;
 };
 
-// Flag values. "auto" "mooncake" "weka" "kvsim"; "timestamps" "after-previous";
-// "unique" "shared"; "2", "0.25", "3/2". An error names the value found and
-// what would be accepted.
-absl::StatusOr<TraceFormat> ParseTraceFormat(absl::string_view text);
+// Flag values. "timestamps" "after-previous"; "unique" "shared"; "2", "0.25",
+// "3/2". An error names the value found and what would be accepted.
 absl::StatusOr<Arrivals> ParseArrivals(absl::string_view text);
 absl::StatusOr<PartialTail> ParsePartialTail(absl::string_view text);
 absl::StatusOr<RateScale> ParseRateScale(absl::string_view text);
 
-const char* TraceFormatName(TraceFormat format);
 const char* ArrivalsName(Arrivals arrivals);
 const char* PartialTailName(PartialTail partial_tail);
 

@@ -6,12 +6,20 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "traces/azure_rows.h"
+#include "traces/bailian_rows.h"
+#include "traces/burstgpt_rows.h"
 #include "traces/byte_source.h"
+#include "traces/delta_rows.h"
+#include "traces/dynamo_rows.h"
+#include "traces/kv_event_rows.h"
+#include "traces/lookup_rows.h"
+#include "traces/mooncake_dialects.h"
 #include "traces/mooncake_reader.h"
+#include "traces/openai_rows.h"
+#include "traces/row_reader.h"
 #include "traces/stream_reader.h"
-#include "traces/stream_record.h"
 #include "traces/weka_reader.h"
 
 namespace kvsim {
@@ -50,29 +58,10 @@ class AdjustedReader final : public TraceReader {
   std::optional<int64_t> rows_left_;
 };
 
-TraceFormat FormatOf(absl::string_view begin) {
-  if (begin.size() > kStreamMagicAt &&
-      absl::StartsWith(begin.substr(kStreamMagicAt), kStreamMagic)) {
-    return TraceFormat::kKvsim;
-  }
-  const size_t first = begin.find_first_not_of(" \t\r\n");
-  if (first == absl::string_view::npos || begin[first] != '{') {
-    return TraceFormat::kAuto;
-  }
-  // A field that only one of the two JSON formats begins with: the ids of a
-  // conversation stand inside its requests.
-  const size_t mooncake =
-      std::min({begin.find("\"input_length\""), begin.find("\"timestamp\""),
-                begin.find("\"hash_ids\"")});
-  const size_t weka = begin.find("\"requests\"");
-  if (mooncake == weka) return TraceFormat::kAuto;  // neither
-  return mooncake < weka ? TraceFormat::kMooncake : TraceFormat::kWeka;
-}
-
 absl::StatusOr<TraceFormat> DetectFormat(ByteSource& source) {
   const absl::StatusOr<absl::string_view> begin = source.Peek(kPeekBytes);
   if (!begin.ok()) return begin.status();
-  const TraceFormat format = FormatOf(*begin);
+  const TraceFormat format = DetectTraceFormat(*begin);
   if (format != TraceFormat::kAuto) return format;
   const std::string found =
       begin->find_first_not_of(" \t\r\n") == absl::string_view::npos
@@ -80,10 +69,49 @@ absl::StatusOr<TraceFormat> DetectFormat(ByteSource& source) {
           : Excerpt(*begin);
   return absl::InvalidArgumentError(absl::StrCat(
       source.path(), ": found ", found,
-      ", which is no trace that kvsim knows; accepted: Mooncake JSONL (lines "
-      "with `input_length`), WEKA JSON (an object with `requests`), kvsim's "
-      "own "
-      "format; --trace-format says which when the first lines are damaged"));
+      ", which is no trace that kvsim knows; accepted: ",
+      AcceptedTraceFormats(),
+      "; --trace-format says which when the first lines are damaged"));
+}
+
+// The decoder of a format of one record a line; null for the others.
+std::unique_ptr<RowDecoder> MakeDecoder(TraceFormat format,
+                                        const TraceOptions& options) {
+  switch (format) {
+    case TraceFormat::kAzure:
+      return std::make_unique<AzureRows>();
+    case TraceFormat::kBurstGpt:
+      return std::make_unique<BurstGptRows>();
+    case TraceFormat::kBailian:
+      return std::make_unique<BailianRows>();
+    case TraceFormat::kKvcacheAi:
+      return std::make_unique<MooncakeDialectRows>(KvcacheAiDialect());
+    case TraceFormat::kDynamoMooncake:
+      return std::make_unique<MooncakeDialectRows>(DynamoMooncakeDialect());
+    case TraceFormat::kAiperf:
+      return std::make_unique<MooncakeDialectRows>(AiperfDialect());
+    case TraceFormat::kTimedTrace:
+      return std::make_unique<MooncakeDialectRows>(
+          TimedTraceDialect(options.timed_trace));
+    case TraceFormat::kMooncakeDelta:
+      return std::make_unique<DeltaRows>();
+    case TraceFormat::kDynamo:
+      return std::make_unique<DynamoRows>();
+    case TraceFormat::kLmcache:
+      return std::make_unique<LookupRows>(LmcacheLog());
+    case TraceFormat::kUcm:
+      return std::make_unique<LookupRows>(UcmLog());
+    case TraceFormat::kKvEvents:
+      return std::make_unique<KvEventRows>();
+    case TraceFormat::kOpenAi:
+      return std::make_unique<OpenAiRows>();
+    case TraceFormat::kAuto:
+    case TraceFormat::kMooncake:
+    case TraceFormat::kWeka:
+    case TraceFormat::kKvsim:
+      break;
+  }
+  return nullptr;
 }
 
 absl::StatusOr<std::unique_ptr<TraceReader>> OpenFile(
@@ -96,14 +124,17 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenFile(
     if (!detected.ok()) return detected.status();
     format = *detected;
   }
-  switch (format) {
-    case TraceFormat::kWeka:
-      return WekaReader::OpenFile(*std::move(source));
-    case TraceFormat::kKvsim:
-      return StreamReader::Open(*std::move(source), options.allow_disorder);
-    default:
-      return MooncakeReader::Open(*std::move(source), options.allow_disorder);
+  if (std::unique_ptr<RowDecoder> decoder = MakeDecoder(format, options)) {
+    return RowReader::Open(*std::move(source), std::move(decoder), format,
+                           options.allow_disorder);
   }
+  if (format == TraceFormat::kWeka) {
+    return WekaReader::OpenFile(*std::move(source));
+  }
+  if (format == TraceFormat::kKvsim) {
+    return StreamReader::Open(*std::move(source), options.allow_disorder);
+  }
+  return MooncakeReader::Open(*std::move(source), options.allow_disorder);
 }
 
 absl::StatusOr<std::unique_ptr<TraceReader>> OpenAny(
