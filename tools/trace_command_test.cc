@@ -78,6 +78,34 @@ TEST(TraceCommandTest, InfoCountsTheSample) {
                     HasSubstr("Tokens per id          512")));
 }
 
+// The same numbers in all three forms.
+TEST(TraceCommandTest, StatsAgreeWithInfoInEveryForm) {
+  const auto info =
+      nlohmann::json::parse(Trace({"info", kSample, "--json"}).out);
+  const Outcome outcome =
+      Trace({"stats", kSample, "--json", "--block-sizes", "512,1024"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["rows"], info["rows"]);
+  EXPECT_EQ(json["input_tokens"]["p99"], info["input_tokens"]["p99"]);
+  EXPECT_EQ(json["prefix_tree"]["hit_tokens"], info["hit_full_block_tokens"]);
+  EXPECT_EQ(json["block_sizes"][0]["hit_tokens"],
+            info["hit_full_block_tokens"]);
+  EXPECT_LT(json["block_sizes"][1]["hit_tokens"],
+            json["block_sizes"][0]["hit_tokens"]);
+  EXPECT_EQ(json["sessions"]["sessions"], 48);
+  EXPECT_EQ(json["prefix_tree"]["hot"].size(), 10u);
+  const Outcome csv = Trace({"stats", kSample, "--csv"});
+  EXPECT_THAT(csv.out,
+              AllOf(HasSubstr("name,value\nrows,407\n"),
+                    HasSubstr("\nsessions.sessions,48\n"),
+                    HasSubstr("\nblock_sizes[7].block_tokens,2048\n")));
+  const Outcome text = Trace({"stats", kSample, "--hot", "1"});
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("407 of them in 48 sessions"),
+                    HasSubstr("Prefix tree"), HasSubstr("hot prefixes")));
+}
+
 TEST(TraceCommandTest, ConvertedThereAndBackTheSampleIsTheSame) {
   ASSERT_EQ(Trace({"convert", kSample, Path("a.kvsim")}).code, 0);
   ASSERT_EQ(
@@ -183,6 +211,9 @@ TEST(TraceCommandTest, WrongUsageNamesFlagAndValue) {
            {{"info", kSample, "--rate-scale", "nan"}, "--rate-scale: found"},
            {{"info", kSample, "--limit", "-1"}, "--limit: "},
            {{"head", kSample, "--rows", "x"}, "--rows: "},
+           {{"stats", kSample, "--block-sizes", "16,0"},
+            "--block-sizes: found '0'"},
+           {{"stats", kSample, "--hot", "x"}, "--hot: found 'x'"},
            {{"head", kSample, "--timed-trace-sec-multiplier", "0"},
             "--timed-trace-sec-multiplier: found '0'"},
            {{"head", kSample, "--timed-trace-label-timestamp", "t",
