@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/text.h"
+#include "tools/anonymise_command.h"
 #include "tools/stats_command.h"
 #include "tools/synth_command.h"
 #include "tools/trace_flags.h"
@@ -218,6 +219,7 @@ void AddTraceCommand(CLI::App& app, CommandContext& context) {
                     "because they are not in order.");
   head->add_option("-n,--rows", flags->rows, "How many (default 10).");
   AddStatsCommand(*trace, context);
+  AddAnonymiseCommand(*trace, context);
   AddSynthCommand(*trace, context);
 }
 

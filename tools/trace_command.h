@@ -8,8 +8,8 @@
 
 namespace kvsim {
 
-// Adds `kvsim trace` with info, validate, convert, head, stats and
-// synth.
+// Adds `kvsim trace` with info, validate, convert, head, stats,
+// anonymise and synth.
 void AddTraceCommand(CLI::App& app, CommandContext& context);
 
 }  // namespace kvsim

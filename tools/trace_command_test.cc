@@ -183,6 +183,25 @@ TEST(TraceCommandTest, TracesWithoutIdsCanBeConverted) {
             "\"output_length\": 4, \"hash_ids\": [1], \"block_size\": 700}\n");
 }
 
+TEST(TraceCommandTest, AnonymisedIdsAreOthersAndEqualOnesStayEqual) {
+  const std::string path = Path("shared.jsonl");
+  const Outcome outcome =
+      Trace({"anonymise", kSample, path, "--salt", "not for others"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto before =
+      nlohmann::json::parse(Trace({"info", kSample, "--json"}).out);
+  auto after = nlohmann::json::parse(Trace({"info", path, "--json"}).out);
+  after["trace"] = before["trace"];
+  after["first_arrival_ns"] = before["first_arrival_ns"];
+  after["last_arrival_ns"] = before["last_arrival_ns"];
+  EXPECT_EQ(after, before);
+  const auto ids = [](const std::string& trace) {
+    return nlohmann::json::parse(
+        Trace({"head", trace, "-n", "1", "--json"}).out)["rows"][0]["hash_ids"];
+  };
+  EXPECT_NE(ids(path), ids(kSample));
+}
+
 TEST(TraceCommandTest, AFullDiskIsAnErrorWithItsName) {
   const Outcome outcome = Trace({"convert", kSample, "/dev/full"});
   EXPECT_EQ(outcome.code, 1);
@@ -211,6 +230,8 @@ TEST(TraceCommandTest, WrongUsageNamesFlagAndValue) {
            {{"info", kSample, "--rate-scale", "nan"}, "--rate-scale: found"},
            {{"info", kSample, "--limit", "-1"}, "--limit: "},
            {{"head", kSample, "--rows", "x"}, "--rows: "},
+           {{"anonymise", kSample, Path("x"), "--salt", "short"},
+            "--salt: found 5 characters"},
            {{"stats", kSample, "--block-sizes", "16,0"},
             "--block-sizes: found '0'"},
            {{"stats", kSample, "--hot", "x"}, "--hot: found 'x'"},
