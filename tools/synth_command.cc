@@ -7,8 +7,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/text.h"
 #include "tools/trace_output.h"
+#include "traces/preset_trace.h"
+#include "traces/shipped_presets.h"
 #include "traces/synthetic_trace.h"
 
 namespace kvsim {
@@ -65,6 +68,8 @@ constexpr size_t kNumNumberFlags = std::size(kNumberFlags);
 
 struct Flags {
   std::string seed = "1";
+  std::string preset;    // empty: the flags below
+  std::string requests;  // of a preset; empty: as many as its source has
   std::string numbers[kNumNumberFlags];  // empty: the default
   TraceOutputFlags output{.output = "", .to = "mooncake", .compress = false};
 };
@@ -87,11 +92,22 @@ absl::StatusOr<int64_t> ParseNumber(Kind kind, const std::string& text) {
   return absl::InternalError("no such kind");
 }
 
+absl::StatusOr<uint64_t> ParseSeed(const Flags& flags) {
+  uint64_t seed = 0;
+  if (absl::SimpleAtoi(flags.seed, &seed)) return seed;
+  return UsageError(absl::StrCat("--seed: found '", flags.seed,
+                                 "'; accepted: 0 to 18446744073709551615"));
+}
+
 absl::StatusOr<SyntheticOptions> ToOptions(const Flags& flags) {
   SyntheticOptions options;
-  if (!absl::SimpleAtoi(flags.seed, &options.seed)) {
-    return UsageError(absl::StrCat("--seed: found '", flags.seed,
-                                   "'; accepted: 0 to 18446744073709551615"));
+  const absl::StatusOr<uint64_t> seed = ParseSeed(flags);
+  if (!seed.ok()) return seed.status();
+  options.seed = *seed;
+  if (!flags.requests.empty()) {
+    return UsageError(
+        "--requests: found without --preset; accepted: "
+        "--sessions and --turns");
   }
   for (size_t i = 0; i < kNumNumberFlags; ++i) {
     if (flags.numbers[i].empty()) continue;
@@ -108,27 +124,62 @@ absl::StatusOr<SyntheticOptions> ToOptions(const Flags& flags) {
   return options;
 }
 
-absl::Status Synth(const Flags& flags, CommandContext& context) {
-  const absl::StatusOr<SyntheticOptions> options = ToOptions(flags);
-  if (!options.ok()) return options.status();
-  SyntheticTrace trace(*options);
-  const absl::StatusOr<int64_t> rows = WriteTrace(
-      flags.output, /*input=*/"", trace.has_sessions(), /*keep_ids=*/true,
-      context, [&trace](TraceWriter& to) -> absl::StatusOr<int64_t> {
-        TraceRequest row;
-        int64_t count = 0;
-        for (; trace.Next(&row); ++count) {
-          absl::Status status = to.Write(row);
-          if (!status.ok()) return status;
-        }
-        absl::Status status = to.Finish();
-        if (!status.ok()) return status;
-        return count;
-      });
+// Writes all rows of a SyntheticTrace or a PresetTrace.
+template <typename Trace>
+absl::Status WriteAll(Trace& trace, bool has_sessions, const Flags& flags,
+                      CommandContext& context) {
+  const absl::StatusOr<int64_t> rows =
+      WriteTrace(flags.output, /*input=*/"", has_sessions, /*keep_ids=*/true,
+                 context, [&trace](TraceWriter& to) -> absl::StatusOr<int64_t> {
+                   TraceRequest row;
+                   int64_t count = 0;
+                   for (; trace.Next(&row); ++count) {
+                     absl::Status status = to.Write(row);
+                     if (!status.ok()) return status;
+                   }
+                   absl::Status status = to.Finish();
+                   if (!status.ok()) return status;
+                   return count;
+                 });
   if (!rows.ok()) return rows.status();
   *context.err << "Wrote " << FormatCount(*rows) << " requests to "
                << flags.output.output << ".\n";
   return absl::OkStatus();
+}
+
+absl::Status SynthPreset(const Flags& flags, CommandContext& context) {
+  for (size_t i = 0; i < kNumNumberFlags; ++i) {
+    if (flags.numbers[i].empty()) continue;
+    return UsageError(absl::StrCat(kNumberFlags[i].name,
+                                   ": found beside --preset; accepted: --seed "
+                                   "and --requests"));
+  }
+  const absl::StatusOr<uint64_t> seed = ParseSeed(flags);
+  if (!seed.ok()) return seed.status();
+  const absl::StatusOr<TracePreset> preset = LoadTracePreset(flags.preset);
+  if (!preset.ok()) return preset.status();
+  int64_t rows = preset->rows;
+  if (!flags.requests.empty()) {
+    const absl::StatusOr<int64_t> count = ParseCount(flags.requests);
+    if (!count.ok()) {
+      return UsageError(absl::StrCat("--requests: ", count.status().message()));
+    }
+    rows = *count;
+  }
+  const absl::Status fits = CheckPresetRows(*preset, rows);
+  if (!fits.ok()) {
+    return UsageError(absl::StrCat("--requests: ", fits.message()));
+  }
+  PresetTrace trace(*preset, *seed, rows);
+  return WriteAll(trace, /*has_sessions=*/false, flags, context);
+}
+
+absl::Status Synth(const Flags& flags, CommandContext& context) {
+  if (!flags.preset.empty()) return SynthPreset(flags, context);
+  const absl::StatusOr<SyntheticOptions> options = ToOptions(flags);
+  if (!options.ok()) return options.status();
+  SyntheticTrace trace(*options);
+  return WriteAll(trace, trace.has_sessions(), flags, context);
 }
 
 }  // namespace
@@ -142,6 +193,13 @@ void AddSynthCommand(CLI::App& trace, CommandContext& context) {
                  ServeArguments::kRefused,
                  [flags, &context] { return Synth(*flags, context); });
   command->add_option("--seed", flags->seed, "Any 64-bit number (1).");
+  command->add_option(
+      "--preset", flags->preset,
+      absl::StrCat(
+          "Make a trace like another: a file of `kvsim trace fit`, or ",
+          absl::StrJoin(ShippedPresetNames(), ", "), "."));
+  command->add_option("--requests", flags->requests,
+                      "With --preset: how many (as many as its source has).");
   for (size_t i = 0; i < kNumNumberFlags; ++i) {
     command->add_option(kNumberFlags[i].name, flags->numbers[i],
                         kNumberFlags[i].help);

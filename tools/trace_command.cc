@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "base/text.h"
 #include "tools/anonymise_command.h"
+#include "tools/fit_command.h"
 #include "tools/stats_command.h"
 #include "tools/synth_command.h"
 #include "tools/trace_flags.h"
@@ -220,6 +221,7 @@ void AddTraceCommand(CLI::App& app, CommandContext& context) {
   head->add_option("-n,--rows", flags->rows, "How many (default 10).");
   AddStatsCommand(*trace, context);
   AddAnonymiseCommand(*trace, context);
+  AddFitCommand(*trace, context);
   AddSynthCommand(*trace, context);
 }
 

@@ -9,7 +9,7 @@
 namespace kvsim {
 
 // Adds `kvsim trace` with info, validate, convert, head, stats,
-// anonymise and synth.
+// anonymise, fit and synth.
 void AddTraceCommand(CLI::App& app, CommandContext& context);
 
 }  // namespace kvsim

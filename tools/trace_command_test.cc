@@ -202,6 +202,24 @@ TEST(TraceCommandTest, AnonymisedIdsAreOthersAndEqualOnesStayEqual) {
   EXPECT_NE(ids(path), ids(kSample));
 }
 
+TEST(TraceCommandTest, AFitMakesTracesLikeItsSource) {
+  const std::string preset = Path("sample.preset.json");
+  const Outcome fit = Trace({"fit", kSample, preset, "--json"});
+  ASSERT_EQ(fit.code, 0) << fit.err;
+  const auto json = nlohmann::json::parse(fit.out);
+  EXPECT_EQ(json["close"], true) << fit.out;
+  EXPECT_EQ(json["seeds"].size(), 5u);
+  EXPECT_THAT(Trace({"fit", kSample, preset}).out,
+              AllOf(HasSubstr("source"), HasSubstr("seed 5")));
+  const std::string made = Path("made.jsonl");
+  const Outcome synth = Trace(
+      {"synth", made, "--preset", preset, "--requests", "50", "--seed", "9"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_EQ(nlohmann::json::parse(Trace({"info", made, "--json"}).out)["rows"],
+            50);
+  EXPECT_EQ(Trace({"fit", kSample, kSample}).code, 2);
+}
+
 TEST(TraceCommandTest, AFullDiskIsAnErrorWithItsName) {
   const Outcome outcome = Trace({"convert", kSample, "/dev/full"});
   EXPECT_EQ(outcome.code, 1);
@@ -232,6 +250,14 @@ TEST(TraceCommandTest, WrongUsageNamesFlagAndValue) {
            {{"head", kSample, "--rows", "x"}, "--rows: "},
            {{"anonymise", kSample, Path("x"), "--salt", "short"},
             "--salt: found 5 characters"},
+           {{"synth", Path("x"), "--preset", "mooncake-conversation", "--turns",
+             "3"},
+            "--turns: found beside --preset"},
+           {{"synth", Path("x"), "--preset", "mooncake-conversation",
+             "--requests", "0"},
+            "--requests: found 0 requests"},
+           {{"synth", Path("x"), "--requests", "5"},
+            "--requests: found without --preset"},
            {{"stats", kSample, "--block-sizes", "16,0"},
             "--block-sizes: found '0'"},
            {{"stats", kSample, "--hot", "x"}, "--hot: found 'x'"},
