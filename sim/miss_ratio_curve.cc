@@ -80,10 +80,7 @@ int64_t MissRatioCurve::saturating_blocks() const {
 std::vector<int64_t> MissRatioCurve::Knots() const {
   const int64_t last = saturating_blocks();
   std::vector<int64_t> knots;
-  for (int64_t power = 1; power < last; power *= 2) {
-    knots.push_back(power);
-    if (power > 1 && power / 2 * 3 < last) knots.push_back(power / 2 * 3);
-  }
+  for (int64_t power = 1; power < last; power *= 2) knots.push_back(power);
   knots.push_back(last);
   return knots;
 }

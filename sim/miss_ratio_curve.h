@@ -29,8 +29,7 @@ class MissRatioCurve {
   // least 1.
   int64_t saturating_blocks() const;
 
-  // Sizes a person wants to see: powers of two and their halves-between, then
-  // saturating_blocks().
+  // Sizes a person wants to see: powers of two, then saturating_blocks().
   std::vector<int64_t> Knots() const;
 
  private:

@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/layout_command.h"
 #include "tools/models_command.h"
+#include "tools/mrc_command.h"
 #include "tools/replay_command.h"
 #include "tools/trace_command.h"
 
@@ -24,7 +25,7 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
     AddLayoutCommand, AddCapacityCommand, AddReplayCommand,
-    AddTraceCommand,  AddModelsCommand,
+    AddMrcCommand,    AddTraceCommand,    AddModelsCommand,
 };
 
 // Engines abbreviate some long flags behind a single dash, which CLI11 would

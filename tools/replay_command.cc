@@ -1,229 +1,36 @@
 #include "tools/replay_command.h"
 
-#include <chrono>
 #include <memory>
 #include <ostream>
 #include <string>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "base/check.h"
-#include "engines/contiguous/contiguous_engine.h"
-#include "engines/vllm/engine.h"
-#include "sim/contiguous_baseline.h"
-#include "sim/pool_metrics.h"
-#include "sim/report.h"
 #include "sim/report_text.h"
-#include "sim/request_metrics.h"
-#include "sim/simulator.h"
-#include "tools/flag_reader.h"
-#include "tools/replay_cost.h"
 #include "tools/replay_flags.h"
 #include "tools/replay_hits.h"
-#include "tools/replay_outputs.h"
 #include "tools/replay_report.h"
-#include "tools/replay_setup.h"
+#include "tools/replay_run.h"
 #include "tools/run_watch.h"
 
 namespace kvsim {
 namespace {
 
-// What a run needs besides the engine, read from the flags.
-struct RunPlan {
-  ReplaySetup setup;
-  std::unique_ptr<CostModel> cost;
-  ReplayTraceOptions trace;
-  Slo slo;
-  std::unique_ptr<ReplayOutputs> outputs;
-};
-
-absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
-  RunPlan plan;
-  absl::StatusOr<ReplaySetup> setup = SetUpReplay(flags);
-  if (!setup.ok()) return setup.status();
-  plan.setup = *std::move(setup);
-  absl::StatusOr<std::unique_ptr<CostModel>> cost =
-      MakeCostModel(flags, plan.setup);
-  if (!cost.ok()) return cost.status();
-  plan.cost = *std::move(cost);
-  absl::StatusOr<ReplayTraceOptions> trace = TraceOptionsOf(flags);
-  if (!trace.ok()) return trace.status();
-  plan.trace = *std::move(trace);
-  FlagReader reader;
-  reader.Read("--slo", flags.slo, ParseSlo, &plan.slo);
-  if (!flags.baseline.empty() && flags.baseline != "contiguous") {
-    reader.Refuse("--baseline", flags.baseline, "accepted: contiguous");
-  }
-  if (!reader.status().ok()) return reader.status();
-  absl::StatusOr<std::unique_ptr<ReplayOutputs>> outputs =
-      ReplayOutputs::Open(flags);
-  if (!outputs.ok()) return outputs.status();
-  plan.outputs = *std::move(outputs);
-  return plan;
-}
-
-SimulatorOptions OptionsOf(const RunPlan& plan, const TraceReader& reader) {
-  const vllm::Settings& settings = plan.setup.settings;
-  SimulatorOptions options;
-  options.block_tokens = settings.block_size;
-  options.max_model_len = settings.max_model_len;
-  options.asynchronous = settings.async_scheduling;
-  options.num_speculative_tokens = settings.num_speculative_tokens;
-  options.arrivals = plan.trace.arrivals.value_or(
-      reader.has_sessions() ? Arrivals::kAfterPrevious : Arrivals::kTimestamps);
-  options.tokens.partial_tail = plan.trace.options.partial_tail;
-  options.tokens.continue_sessions = plan.trace.options.continue_sessions;
-  return options;
-}
-
-std::string Decimal(double value) { return absl::StrCat(value); }
-std::string OnOff(bool value) { return value ? "on" : "off"; }
-
-void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
-                 const SimulatorOptions& options, Manifest* manifest) {
-  const std::pair<const char*, std::string> switches[] = {
-      {"model", flags.model},
-      {"num-gpu-blocks", absl::StrCat(s.num_gpu_blocks)},
-      {"block-size", absl::StrCat(s.block_size)},
-      {"max-num-seqs", absl::StrCat(s.max_num_seqs)},
-      {"max-num-batched-tokens", absl::StrCat(s.max_num_batched_tokens)},
-      {"max-model-len", absl::StrCat(s.max_model_len)},
-      {"scheduling-policy",
-       s.policy == vllm::SchedulingPolicy::kFcfs ? "fcfs" : "priority"},
-      {"enable-prefix-caching", OnOff(s.enable_prefix_caching)},
-      {"enable-chunked-prefill", OnOff(s.enable_chunked_prefill)},
-      {"async-scheduling", OnOff(s.async_scheduling)},
-      {"scheduler-reserve-full-isl", OnOff(s.reserve_full_sequence)},
-      {"watermark", Decimal(s.watermark)},
-      {"long-prefill-token-threshold",
-       absl::StrCat(s.long_prefill_token_threshold)},
-      {"num-speculative-tokens", absl::StrCat(s.num_speculative_tokens)},
-      {"speculative-method", s.num_speculative_tokens == 0 ? "none"
-                             : flags.speculative_method.empty()
-                                 ? "eagle"
-                                 : flags.speculative_method},
-      {"timing", flags.timing.empty() ? "steps" : flags.timing},
-      {"step-us", flags.step_us},
-      {"linear-us", flags.linear_us},
-      {"step-times", flags.step_times},
-      {"gpu", flags.gpu},
-      {"arrivals", ArrivalsName(options.arrivals)},
-      {"rate-scale", flags.rate_scale.empty() ? "1" : flags.rate_scale},
-      {"limit", flags.limit.empty() ? "none" : flags.limit},
-      {"partial-tail", PartialTailName(options.tokens.partial_tail)},
-      {"continue-sessions", OnOff(options.tokens.continue_sessions)},
-  };
-  for (const auto& [name, value] : switches) {
-    if (!value.empty()) AddSwitch(name, value, manifest);
-  }
-}
-
-// --- the baseline ----------------------------------------------------------------
-
-absl::Status AddBaseline(const ReplayFlags& flags, const RunPlan& plan,
-                         SimulatorOptions options, const bool* stop,
-                         Report* report) {
-  const vllm::Settings& s = plan.setup.settings;
-  options.asynchronous = false;
-  options.num_speculative_tokens = 0;
-  for (const Reservation reservation : kReservations) {
-    ContiguousSettings settings;
-    settings.reservation = reservation;
-    settings.capacity_tokens = (s.num_gpu_blocks - 1) * s.block_size;
-    settings.row_bytes = s.geometry.row_bytes;
-    settings.max_num_seqs = s.max_num_seqs;
-    settings.max_num_batched_tokens = s.max_num_batched_tokens;
-    settings.max_model_len = s.max_model_len;
-    const absl::StatusOr<std::unique_ptr<TraceReader>> reader =
-        OpenTrace(flags.trace, plan.trace.options);
-    if (!reader.ok()) return reader.status();
-    const absl::StatusOr<std::unique_ptr<CostModel>> cost =
-        MakeCostModel(flags, plan.setup);
-    if (!cost.ok()) return cost.status();
-    const absl::StatusOr<ContiguousSummary> summary =
-        RunContiguous(settings, options, cost->get(), reader->get(), stop);
-    if (!summary.ok()) return summary.status();
-    AddContiguous(*summary, report);
-  }
-  return absl::OkStatus();
-}
-
-// --- the run ---------------------------------------------------------------------
-
-void FillEngine(const RunPlan& plan, Report* report) {
-  const vllm::Settings& settings = plan.setup.settings;
-  report->mutable_manifest()->set_engine("vllm");
-  report->set_num_blocks(settings.num_gpu_blocks);
-  report->set_block_tokens(settings.block_size);
-  report->set_bytes_per_block(settings.BlockBytes());
-  report->set_ledger_unit(plan.setup.bytes_known ? "bytes" : "tokens");
-  for (const std::string& warning : plan.setup.warnings) {
-    report->add_warnings(warning);
-  }
-}
-
-absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
-                       TraceReader* reader, const SimulatorOptions& options,
-                       const CommandContext& context, Report* report) {
-  absl::StatusOr<std::unique_ptr<vllm::VllmEngine>> engine =
-      vllm::VllmEngine::Create(plan.setup.settings);
-  if (!engine.ok()) return engine.status();
-  Simulator simulator(engine->get(), plan.cost.get(), options);
-  RequestMetrics requests(plan.slo);
-  PoolMetrics pool;
-  RunWatch watch(context.err);
-  simulator.AddObserver(&requests);
-  simulator.AddObserver(&pool);
-  simulator.AddObserver(&watch);
-  plan.outputs->Observe(&simulator);
-
-  const auto start = std::chrono::steady_clock::now();
-  absl::Status status = simulator.Run(reader, watch.stop());
-  report->set_wall_ns(
-      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start)
-          .count());
-  status.Update(plan.outputs->Finish(**engine, simulator.now_ns()));
-  if (!status.ok()) return status;
-
-  const RequestSummary summary = requests.Summary();
-  FillRequests(summary, report);
-  FillPool(pool.Summary(), report);
-  if (plan.slo.Any()) FillGoodput(summary, flags.slo, report);
-  if (options.tokens.continue_sessions) {
-    report->add_warnings(
-        absl::StrCat(simulator.tokens().continued_turns(), " turns repeat ",
-                     simulator.tokens().continued_tokens(),
-                     " tokens of the turn before (--continue-sessions)"));
-  }
-  if (!flags.baseline.empty() && !*watch.stop()) {
-    status = AddBaseline(flags, plan, options, watch.stop(), report);
-  }
-  report->set_interrupted(*watch.stop());
-  return status;
-}
-
 absl::Status ReplayEngine(const ReplayFlags& flags,
                           const CommandContext& context) {
-  absl::StatusOr<RunPlan> plan = PlanRun(flags);
-  if (!plan.ok()) return plan.status();
-  const absl::StatusOr<std::unique_ptr<TraceReader>> reader =
-      OpenTrace(flags.trace, plan->trace.options);
-  if (!reader.ok()) return reader.status();
-  const SimulatorOptions options = OptionsOf(*plan, **reader);
-  Report report;
-  FillEngine(*plan, &report);
-  absl::Status status =
-      FillManifest(flags, context, **reader, report.mutable_manifest());
-  if (!status.ok()) return status;
-  AddSwitches(flags, plan->setup.settings, options, report.mutable_manifest());
-  status = RunEngine(flags, *plan, reader->get(), options, context, &report);
+  absl::StatusOr<Report> report = absl::InternalError("");
+  {
+    RunWatch watch(context.err);
+    report = RunReplay(flags, &watch);
+  }
+  if (!report.ok()) return report.status();
+  const absl::Status status =
+      FillManifest(flags, context, report->mutable_manifest());
   if (!status.ok()) return status;
   if (flags.json) {
-    for (const std::string& warning : report.warnings()) {
+    for (const std::string& warning : report->warnings()) {
       *context.err << "warning: " << warning << "\n";
     }
   }
-  PrintReport(flags, context, report, ReportText(report));
+  PrintReport(flags, context, *report, ReportText(*report));
   return absl::OkStatus();
 }
 

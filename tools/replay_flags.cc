@@ -10,25 +10,15 @@
 namespace kvsim {
 namespace {
 
-void DeclareTraceFlags(CLI::App& command, ReplayFlags& flags) {
-  const auto add = [&](const char* names, std::string& value,
-                       const char* help) {
-    return command.add_option(names, value, help)->group("Trace");
-  };
-  add("--trace", flags.trace, "File or folder of requests")->required();
-  add("--trace-format", flags.trace_format,
-      "auto, mooncake, weka or kvsim (auto: by content)");
-  add("--limit", flags.limit, "Only the first N requests");
-  add("--rate-scale", flags.rate_scale,
-      "Multiply the arrival rate: 2, 0.25, 3/2");
-  add("--arrivals", flags.arrivals,
-      "timestamps (open loop) or after-previous (closed loop; the default for "
-      "traces with sessions)");
-  add("--partial-tail", flags.partial_tail,
-      "unique (tokens behind the last whole hash block never hit) or shared");
+void DeclareArrivalFlags(CLI::App& command, ReplayFlags& flags) {
   command
-      .add_flag("--continue-sessions", flags.continue_sessions,
-                "The next turn of a session repeats the last one's output")
+      .add_option("--rate-scale", flags.rate_scale,
+                  "Multiply the arrival rate: 2, 0.25, 3/2")
+      ->group("Trace");
+  command
+      .add_option("--arrivals", flags.arrivals,
+                  "timestamps (open loop) or after-previous (closed loop; the "
+                  "default for traces with sessions)")
       ->group("Trace");
 }
 
@@ -236,10 +226,28 @@ absl::Status RefuseTimingFlags(const ReplayFlags& f) {
 
 }  // namespace
 
+void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    return command.add_option(names, value, help)->group("Trace");
+  };
+  add("--trace", flags.trace, "File or folder of requests")->required();
+  add("--trace-format", flags.trace_format,
+      "auto, mooncake, weka or kvsim (auto: by content)");
+  add("--limit", flags.limit, "Only the first N requests");
+  add("--partial-tail", flags.partial_tail,
+      "unique (tokens behind the last whole hash block never hit) or shared");
+  command
+      .add_flag("--continue-sessions", flags.continue_sessions,
+                "The next turn of a session repeats the last one's output")
+      ->group("Trace");
+}
+
 void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags) {
   command.add_option("--mode", flags.mode,
                      "engine (the whole scheduler) or hits (a cache alone)");
-  DeclareTraceFlags(command, flags);
+  DeclareHitTraceFlags(command, flags);
+  DeclareArrivalFlags(command, flags);
   DeclareMemoryFlags(command, flags);
   DeclareEngineFlags(command, flags);
   DeclareTimeFlags(command, flags);

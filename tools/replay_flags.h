@@ -53,6 +53,9 @@ struct ReplayFlags {
 // Declares the flags on `command`. `flags` must outlive parsing.
 void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags);
 
+// Of them only what says which rows a cache alone sees.
+void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags);
+
 // The trace's options; `arrivals` only when --arrivals is given.
 // Errors, here and below: InvalidArgument "--flag 'value': what is accepted".
 struct ReplayTraceOptions {

@@ -82,6 +82,21 @@ void AddSwitches(const ReplayFlags& flags, const HitReport& report,
 
 }  // namespace
 
+absl::StatusOr<HitTrace> ReadHitTrace(TraceReader* reader,
+                                      const TraceOptions& options,
+                                      Tokens block_size) {
+  if (options.continue_sessions &&
+      options.partial_tail == PartialTail::kShared) {
+    return UsageError(
+        "--continue-sessions and --partial-tail shared both say what a "
+        "partial block continues with: give one of them");
+  }
+  return HitTrace::Read(reader,
+                        {.partial_tail = options.partial_tail,
+                         .continue_sessions = options.continue_sessions},
+                        block_size.value());
+}
+
 absl::Status ReplayHits(const ReplayFlags& flags,
                         const CommandContext& context) {
   const absl::StatusOr<HitFlags> hits = ReadHitFlags(flags);
@@ -90,20 +105,11 @@ absl::Status ReplayHits(const ReplayFlags& flags,
       TraceOptionsOf(flags);
   if (!trace_options.ok()) return trace_options.status();
   const TraceOptions& options = trace_options->options;
-  if (options.continue_sessions &&
-      options.partial_tail == PartialTail::kShared) {
-    return UsageError(
-        "--continue-sessions and --partial-tail shared both say what a "
-        "partial block continues with: give one of them");
-  }
   const absl::StatusOr<std::unique_ptr<TraceReader>> reader =
       OpenTrace(flags.trace, options);
   if (!reader.ok()) return reader.status();
   const absl::StatusOr<HitTrace> trace =
-      HitTrace::Read(reader->get(),
-                     {.partial_tail = options.partial_tail,
-                      .continue_sessions = options.continue_sessions},
-                     hits->block_size.value());
+      ReadHitTrace(reader->get(), options, hits->block_size);
   if (!trace.ok()) return trace.status();
   const auto start = std::chrono::steady_clock::now();
   const absl::StatusOr<HitResult> result = trace->Replay(hits->options);
@@ -121,8 +127,10 @@ absl::Status ReplayHits(const ReplayFlags& flags,
   report.set_partial_tail(PartialTailName(options.partial_tail));
   FillHits(*result, &report);
   const absl::Status status =
-      FillManifest(flags, context, **reader, report.mutable_manifest());
+      FillManifest(flags, context, report.mutable_manifest());
   if (!status.ok()) return status;
+  report.mutable_manifest()->set_trace_format(
+      TraceFormatName((*reader)->format()));
   AddSwitches(flags, report, report.mutable_manifest());
   PrintReport(flags, context, report, HitReportText(report));
   return absl::OkStatus();

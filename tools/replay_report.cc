@@ -28,8 +28,7 @@ std::string Quoted(const std::string& argument) {
 }  // namespace
 
 absl::Status FillManifest(const ReplayFlags& flags,
-                          const CommandContext& context,
-                          const TraceReader& reader, Manifest* manifest) {
+                          const CommandContext& context, Manifest* manifest) {
   const absl::StatusOr<std::string> hash = TraceHash(flags.trace);
   if (!hash.ok()) return hash.status();
   manifest->set_version(kVersion);
@@ -40,7 +39,6 @@ absl::Status FillManifest(const ReplayFlags& flags,
                     }));
   manifest->set_trace(flags.trace);
   manifest->set_trace_hash(*hash);
-  manifest->set_trace_format(TraceFormatName(reader.format()));
   return absl::OkStatus();
 }
 

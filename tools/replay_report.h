@@ -10,14 +10,12 @@
 #include "sim/report.pb.h"
 #include "tools/command.h"
 #include "tools/replay_flags.h"
-#include "traces/trace_reader.h"
 
 namespace kvsim {
 
 // Version, command line and trace with its fingerprint. Reads the file.
 absl::Status FillManifest(const ReplayFlags& flags,
-                          const CommandContext& context,
-                          const TraceReader& reader, Manifest* manifest);
+                          const CommandContext& context, Manifest* manifest);
 
 // Prints the message as JSON when --json is given, else `text`.
 void PrintReport(const ReplayFlags& flags, const CommandContext& context,
