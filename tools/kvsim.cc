@@ -12,6 +12,7 @@
 #include "tools/capacity_command.h"
 #include "tools/command.h"
 #include "tools/layout_command.h"
+#include "tools/limit_command.h"
 #include "tools/models_command.h"
 #include "tools/mrc_command.h"
 #include "tools/replay_command.h"
@@ -24,7 +25,7 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand, AddCapacityCommand, AddReplayCommand,
+    AddLayoutCommand, AddCapacityCommand, AddReplayCommand, AddLimitCommand,
     AddMrcCommand,    AddTraceCommand,    AddModelsCommand,
 };
 

@@ -243,14 +243,18 @@ void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags) {
       ->group("Trace");
 }
 
-void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags) {
-  command.add_option("--mode", flags.mode,
-                     "engine (the whole scheduler) or hits (a cache alone)");
+void DeclareRunFlags(CLI::App& command, ReplayFlags& flags) {
   DeclareHitTraceFlags(command, flags);
   DeclareArrivalFlags(command, flags);
   DeclareMemoryFlags(command, flags);
   DeclareEngineFlags(command, flags);
   DeclareTimeFlags(command, flags);
+}
+
+void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags) {
+  command.add_option("--mode", flags.mode,
+                     "engine (the whole scheduler) or hits (a cache alone)");
+  DeclareRunFlags(command, flags);
   DeclareHitFlags(command, flags);
   DeclareOutputFlags(command, flags);
 }

@@ -53,6 +53,10 @@ struct ReplayFlags {
 // Declares the flags on `command`. `flags` must outlive parsing.
 void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags);
 
+// Of them what describes one run of the engine: trace, model and memory, engine,
+// time of a step; not the mode, not what comes out.
+void DeclareRunFlags(CLI::App& command, ReplayFlags& flags);
+
 // Of them only what says which rows a cache alone sees.
 void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags);
 
