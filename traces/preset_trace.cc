@@ -203,8 +203,9 @@ bool PresetTrace::Next(TraceRequest* row) {
 // REQUIRES: there is one.
 int64_t PresetTrace::Donor(int64_t row, int64_t blocks) {
   const auto position = static_cast<int64_t>(ages_.Below(kFull + 1));
-  const int64_t age =
-      QuantileAt(preset_.ages.data(), TracePreset::kShares, position);
+  const int64_t depth = TracePreset::DepthOf(blocks);
+  const int64_t age = QuantileAt(&preset_.ages[depth * TracePreset::kShares],
+                                 TracePreset::kShares, position);
   const int64_t start = std::max<int64_t>(0, row - age);
   for (int64_t off = 0; off < row; ++off) {
     for (const int64_t candidate : {start - off, start + off}) {

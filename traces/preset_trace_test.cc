@@ -176,7 +176,7 @@ TEST(TracePresetTest, DamageIsNamed) {
   EXPECT_THAT(error(replaced("\"rows\": 12031", "\"rows\": 0")),
               AllOf(HasSubstr("`rows`: found '0'"), HasSubstr("1 to ")));
   EXPECT_THAT(error(replaced("\"ages\": [", "\"ages\": [9999999,")),
-              HasSubstr("field `ages`: found 34 numbers"));
+              HasSubstr("field `ages`: found 298 numbers"));
   EXPECT_THAT(error(replaced("\"hit_tokens\": ", "\"hit_tokens\": 99")),
               HasSubstr("at most input_tokens"));
   EXPECT_FALSE(LoadTracePreset("/no/such/preset").ok());

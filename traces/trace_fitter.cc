@@ -44,7 +44,10 @@ void TraceFitter::Add(const TraceRequest& row) {
   const PrefixHit hit = tree_.Add(row);
   rows_.push_back({row.input_length, row.full_hash_blocks(), hit.blocks});
   outputs_.push_back(row.output_length);
-  if (hit.last_row >= 0) ages_.push_back(row.id - hit.last_row);
+  if (hit.blocks > 0) {
+    const auto depth = static_cast<size_t>(TracePreset::DepthOf(hit.blocks));
+    ages_[depth].push_back(row.id - hit.last_row);
+  }
   AddTo(&input_tokens_, row.input_length);
   AddTo(&hit_tokens_, hit.blocks * row.hash_block);
 }
@@ -97,7 +100,11 @@ absl::StatusOr<TracePreset> TraceFitter::Fit(const std::string& source) const {
       Quantiles(std::move(inputs), TracePreset::kQuantiles, 1);
   preset.output_quantiles = Quantiles(outputs_, TracePreset::kQuantiles, 0);
   preset.hit_shares = HitShares();
-  preset.ages = Quantiles(ages_, TracePreset::kShares, 1);
+  for (const std::vector<int64_t>& ages : ages_) {
+    const std::vector<int64_t> quantiles =
+        Quantiles(ages, TracePreset::kShares, 1);
+    preset.ages.insert(preset.ages.end(), quantiles.begin(), quantiles.end());
+  }
   return preset;
 }
 

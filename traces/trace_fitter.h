@@ -34,7 +34,9 @@ class TraceFitter {
   PrefixTree tree_;
   std::vector<Row> rows_;
   std::vector<int64_t> outputs_;
-  std::vector<int64_t> ages_;
+  // By TracePreset::DepthOf the blocks that hit.
+  std::vector<std::vector<int64_t>> ages_ =
+      std::vector<std::vector<int64_t>>(TracePreset::kDepths);
   int64_t hash_block_ = 0;
   bool has_several_blocks_ = false;
   int64_t first_ns_ = 0;

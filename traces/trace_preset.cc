@@ -61,7 +61,8 @@ void ReadPreset(JsonFields* fields, TracePreset* preset) {
                 kMaxTraceTokens, &preset->output_quantiles);
   ReadQuantiles(fields, "hit_shares", P::kClasses, P::kShares, 0, P::kWhole,
                 &preset->hit_shares);
-  ReadQuantiles(fields, "ages", 1, P::kShares, 1, kMaxRows, &preset->ages);
+  ReadQuantiles(fields, "ages", P::kDepths, P::kShares, 1, kMaxRows,
+                &preset->ages);
   if (preset->hit_tokens > preset->input_tokens) {
     fields->AddProblem("hit_tokens", absl::StrCat(preset->hit_tokens),
                        "at most input_tokens");

@@ -6,8 +6,9 @@
 //             was seen before depends on its length: for each of kClasses
 //             classes of equally many rows, by length, the quantile function of
 //             the share of whole blocks that hit, in units of 2^-16. How old
-//             the prefix is that a prompt repeats is a quantile function of
-//             rows since its last use. Arrivals are bursts at `moments` random
+//             the prefix is that a prompt repeats depends on how long it is: a
+//             quantile function of rows since its last use for each power of
+//             two of its blocks. Arrivals are bursts at `moments` random
 //             times over `span_ms`.
 // Not kept:   single requests, ids, sessions, how lengths and outputs depend on
 //             each other or on time.
@@ -15,6 +16,8 @@
 #ifndef KVSIM_TRACES_TRACE_PRESET_H_
 #define KVSIM_TRACES_TRACE_PRESET_H_
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +32,7 @@ struct TracePreset {
   static constexpr int64_t kShares = 33;       // of shares and ages
   static constexpr int64_t kClasses = 32;
   static constexpr int64_t kWhole = 1 << 16;  // the share of all blocks
+  static constexpr int64_t kDepths = 9;       // 1, 2, 4, ..., 256 blocks on
 
   std::string source;  // where it comes from, for people
   int64_t rows = 0;
@@ -40,7 +44,14 @@ struct TracePreset {
   std::vector<int64_t> input_quantiles;
   std::vector<int64_t> output_quantiles;
   std::vector<int64_t> hit_shares;  // kClasses times kShares
-  std::vector<int64_t> ages;        // kShares, in rows, from 1
+  std::vector<int64_t> ages;        // kDepths times kShares, in rows, from 1
+
+  // Which ages a prefix of so many blocks has. REQUIRES: blocks > 0.
+  static int64_t DepthOf(int64_t blocks) {
+    return std::min<int64_t>(std::bit_width(static_cast<uint64_t>(blocks)),
+                             kDepths) -
+           1;
+  }
 };
 
 // Reads a preset; `name` stands before every problem. Checks that a trace can
