@@ -182,6 +182,25 @@ TEST_P(BadInputTest, DisorderIsRefusedOrSorted) {
   }
 }
 
+// A file's beginning may be anything; formats with a detector know their own.
+TEST_P(BadInputTest, DetectionReadsAnyBeginning) {
+  const Format& format = GetParam();
+  const std::string text = absl::StrCat(format.header, Good(format), "\n");
+  const bool must_be_named = format.format == TraceFormat::kMooncakeDelta ||
+                             format.format == TraceFormat::kTimedTrace;
+  if (!must_be_named) {
+    EXPECT_STREQ(TraceFormatName(DetectTraceFormat(text)),
+                 TraceFormatName(format.format));
+  }
+  std::mt19937_64 random(static_cast<uint64_t>(format.format));
+  for (size_t size = 0; size < text.size(); ++size) {
+    DetectTraceFormat(text.substr(0, size));
+    std::string changed = text;
+    changed[size] = static_cast<char>(random());
+    DetectTraceFormat(changed);
+  }
+}
+
 // Any byte changed to any other: rows or messages, never an end of the program.
 TEST_P(BadInputTest, ChangedBytesNeverStopTheProgram) {
   const Format& format = GetParam();

@@ -181,6 +181,8 @@ TEST(PublicTraceTest, MooncakeSynthetic) {
   if (path.empty()) GTEST_SKIP() << "KVSIM_SHARED is not set";
   const TraceSummary summary = PublicSummary(path);
   EXPECT_EQ(summary.rows, 3'993);
+  EXPECT_EQ(summary.input.total / summary.rows, 15'325);
+  EXPECT_LE(summary.last_arrival_ns, 1'022'025'000'000);
   EXPECT_EQ(summary.input.min, 13);
   EXPECT_EQ(summary.input.max, 191'378);
   EXPECT_EQ(summary.block_references, 121'877);

@@ -1,5 +1,6 @@
 #include "traces/weka_reader.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -227,6 +228,30 @@ TEST(WekaReaderTest, ReadsAPublicConversation) {
   EXPECT_EQ(input, 15'068'078);
   EXPECT_EQ(output, 101'388);
   EXPECT_EQ(ids, 235'356u);
+}
+
+// The four largest public conversations at hand: turns and longest prompt.
+TEST(WekaReaderTest, ReadsTheLargestPublicConversations) {
+  struct Largest {
+    const char* name;
+    size_t turns;
+    int64_t longest;
+  };
+  for (const Largest& file : {Largest{"weka_0231.json", 5, 878'882},
+                              {"weka_0177.json", 4, 868'539},
+                              {"weka_0221.json", 5, 864'156},
+                              {"weka_0061.json", 6, 838'246}}) {
+    const std::string path = PublicTrace(file.name);
+    if (path.empty()) GTEST_SKIP() << "KVSIM_SHARED is not set";
+    const ReadResult result = ReadTrace(path);
+    EXPECT_THAT(result.errors, IsEmpty());
+    EXPECT_THAT(result.rows, SizeIs(file.turns)) << file.name;
+    int64_t longest = 0;
+    for (const TraceRequest& row : result.rows) {
+      longest = std::max(longest, row.input_length);
+    }
+    EXPECT_EQ(longest, file.longest) << file.name;
+  }
 }
 
 }  // namespace
