@@ -16,6 +16,7 @@
 #include "tools/models_command.h"
 #include "tools/mrc_command.h"
 #include "tools/replay_command.h"
+#include "tools/sweep_command.h"
 #include "tools/trace_command.h"
 
 namespace kvsim {
@@ -25,8 +26,8 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand, AddCapacityCommand, AddReplayCommand, AddLimitCommand,
-    AddMrcCommand,    AddTraceCommand,    AddModelsCommand,
+    AddLayoutCommand, AddCapacityCommand, AddReplayCommand, AddSweepCommand,
+    AddLimitCommand,  AddMrcCommand,      AddTraceCommand,  AddModelsCommand,
 };
 
 // Engines abbreviate some long flags behind a single dash, which CLI11 would
