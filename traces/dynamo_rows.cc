@@ -86,6 +86,7 @@ RowDecoder::Outcome DynamoRows::Decode(absl::string_view line,
       agent.has_value()) {
     JsonFields context(*agent, place, prefix + "agent_context.", problems);
     row->session = context.OptionalName("session_id");
+    row->starter = context.OptionalName("parent_session_id");
   }
   row->has_think_time = false;
   const auto request = event.OptionalObject("request");

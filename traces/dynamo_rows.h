@@ -2,7 +2,8 @@
 //
 // Format:     JSON lines, one event each, alone or as {"timestamp", "event"}.
 //             Events of `event_type` "request_end" are requests; others are
-//             passed over. `event_time_unix_ms`; `agent_context.session_id`;
+//             passed over. `event_time_unix_ms`; `agent_context`: `session_id`,
+//             `parent_session_id` (whose latest turn started the session);
 //             `request`: `input_tokens`, `output_tokens`,
 //             `request_received_ms` (else the event's time less
 //             `total_time_ms`), `total_time_ms`, `replay`: `trace_block_size`,

@@ -57,6 +57,33 @@ TEST(DynamoTest, RequestsAreSortedByTheTimeTheyWereReceived) {
   EXPECT_EQ(result.rows[1].think_time_ns, 0);  // the turn before still ran
 }
 
+// Session s runs from 1 to 2 s and starts session t, which arrives at 3 s and
+// again at 5 s.
+TEST(DynamoTest, ASubagentFollowsTheTurnThatStartedIt) {
+  const auto line = [](const char* session, const char* parent, int second) {
+    return absl::StrCat(
+        R"({"event_type": "request_end", "agent_context": {"session_id": ")",
+        session, R"(", "parent_session_id": )", parent,
+        R"(}, "request": {"input_tokens": 9, "output_tokens": 1, )"
+        R"("request_received_ms": )",
+        1000 * second, R"(, "total_time_ms": 1000}})", "\n");
+  };
+  const ReadResult result =
+      Detected(line("t", "\"s\"", 3) + line("t", "\"s\"", 5) +
+                   line("s", "null", 1) + line("u", "\"gone\"", 6),
+               TraceFormat::kDynamo);
+  ASSERT_THAT(result.errors, IsEmpty());
+  ASSERT_THAT(result.rows, SizeIs(4));
+  EXPECT_EQ(result.rows[1].session, 1);
+  EXPECT_EQ(result.rows[1].turn, 0);
+  EXPECT_EQ(result.rows[1].previous, 0);
+  EXPECT_EQ(result.rows[1].think_time_ns, 1'000'000'000);
+  EXPECT_EQ(result.rows[2].session, 1);
+  EXPECT_EQ(result.rows[2].turn, 1);
+  EXPECT_EQ(result.rows[2].previous, 1);
+  EXPECT_EQ(result.rows[3].previous, -1);
+}
+
 TEST(DynamoTest, AMalformedFileNamesEveryFault) {
   const ReadResult result = Detected(
       R"({"event_type": "request_end", "request": {"output_tokens": -1, )"

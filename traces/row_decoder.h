@@ -24,8 +24,10 @@ struct DecodedRow {
   int64_t service_ns = 0;      // how long the answer took, 0 if not known
 
   // Which row it follows: the latest one of the same session, or the one whose
-  // name is `parent`. Empty: none.
+  // name is `parent`. Empty: none. A session's first row follows the latest row
+  // of `starter`, the session that started this one, if there is one.
   std::string session;
+  std::string starter;
   std::string name;
   std::string parent;
 };

@@ -11,8 +11,13 @@ RowLinker::Turn RowLinker::Previous(const DecodedRow& decoded) const {
     return it == by_name_.end() ? Turn() : it->second;
   }
   const auto it = by_session_.find(decoded.session);
-  return decoded.session.empty() || it == by_session_.end() ? Turn()
-                                                            : it->second;
+  if (it != by_session_.end()) return it->second;
+  const auto starter = by_session_.find(decoded.starter);
+  Turn turn;
+  if (starter == by_session_.end()) return turn;
+  turn.row = starter->second.row;
+  turn.end_ns = starter->second.end_ns;
+  return turn;
 }
 
 void RowLinker::Link(DecodedRow* decoded, TraceRequest* row) {

@@ -2,8 +2,9 @@
 //
 // Model:      rows come in the order of their arrival; each gets the next id. A
 //             row with a parent follows that row in that row's session; a row
-//             with a session follows the session's latest row; a row with only
-//             a name begins a session. A parent that was never seen counts as
+//             with a session follows the session's latest row, or, if it is the
+//             first, that of the session that started it; a row with only a
+//             name begins a session. A parent that was never seen counts as
 //             none: the trace begins in the middle of a conversation.
 // Costs:      one entry per session or named row.
 #ifndef KVSIM_TRACES_ROW_LINKER_H_
