@@ -119,6 +119,32 @@ std::string FormatInLargest(int64_t value, std::span<const Unit> units) {
   return absl::StrCat(value, " ", units.back().name);
 }
 
+// |numerator| < 2^70, so nothing overflows; the sign of -0.00 is not worth
+// printing.
+std::string FormatWideRatio(absl::int128 numerator, int64_t denominator,
+                            int decimals) {
+  int64_t power = 1;
+  for (int i = 0; i < decimals; ++i) power *= 10;
+  const bool negative = numerator < 0;
+  const absl::int128 magnitude = negative ? -numerator : numerator;
+  const absl::int128 scaled =
+      (magnitude * power * 2 + denominator) / (absl::int128(denominator) * 2);
+  const absl::int128 whole = scaled / power;
+  const auto fraction = static_cast<int64_t>(scaled % power);
+  std::string text = negative && scaled != 0 ? "-" : "";
+  // A whole part of more than 64 bits is printed in two.
+  constexpr int64_t kHalf = 1'000'000'000'000'000'000;
+  if (whole >= kHalf) {
+    absl::StrAppend(&text, static_cast<int64_t>(whole / kHalf));
+    absl::StrAppendFormat(&text, "%018d", static_cast<int64_t>(whole % kHalf));
+  } else {
+    absl::StrAppend(&text, static_cast<int64_t>(whole));
+  }
+  if (decimals == 0) return text;
+  absl::StrAppendFormat(&text, ".%0*d", decimals, fraction);
+  return text;
+}
+
 }  // namespace
 
 std::string FormatCount(int64_t count) {
@@ -133,27 +159,14 @@ std::string FormatCount(int64_t count) {
 
 std::string FormatRatio(int64_t numerator, int64_t denominator, int decimals) {
   KVSIM_CHECK(denominator > 0 && decimals >= 0 && decimals <= 9);
-  int64_t power = 1;
-  for (int i = 0; i < decimals; ++i) power *= 10;
-  const bool negative = numerator < 0;
-  absl::int128 magnitude = numerator;
-  if (negative) magnitude = -magnitude;
-  const absl::int128 scaled =
-      (magnitude * power * 2 + denominator) / (absl::int128(denominator) * 2);
-  // |numerator| < 2^63 + 1, so the whole part fits; the sign of -0.00 is not
-  // worth printing.
-  const auto whole = static_cast<uint64_t>(scaled / power);
-  const auto fraction = static_cast<int64_t>(scaled % power);
-  const char* sign = negative && scaled != 0 ? "-" : "";
-  if (decimals == 0) return absl::StrCat(sign, whole);
-  return absl::StrFormat("%s%d.%0*d", sign, whole, decimals, fraction);
+  return FormatWideRatio(numerator, denominator, decimals);
 }
 
 std::string FormatPercent(int64_t part, int64_t whole, int decimals) {
   KVSIM_CHECK(whole >= 0 && decimals <= 7);
   if (whole == 0) return "n/a";
-  return absl::StrCat(FormatRatio(CheckedMul(part, 100), whole, decimals),
-                      " %");
+  return absl::StrCat(
+      FormatWideRatio(absl::int128(part) * 100, whole, decimals), " %");
 }
 
 std::string FormatBytes(Bytes bytes) {

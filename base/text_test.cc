@@ -155,5 +155,11 @@ TEST(ParseFractionTest, ReadsSharesAndPercent) {
   }
 }
 
+TEST(TextTest, PercentOfHugeCountsDoesNotOverflow) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(FormatPercent(kMost, kMost), "100.0 %");
+  EXPECT_EQ(FormatPercent(kMost, 1, 0), "922337203685477580700 %");
+}
+
 }  // namespace
 }  // namespace kvsim
