@@ -374,7 +374,7 @@ Warning GibibytesAsGigabytes(const Trap& trap) {
 
 Warning AssumedFields(const Trap& trap) {
   if (trap.spec().assumed_fields.empty()) return std::nullopt;
-  std::string text = "no config of this model is public; assumed are";
+  std::string text = "not published but assumed are";
   for (const std::string& field : trap.spec().assumed_fields) {
     absl::StrAppend(&text, " [", field, "]");
   }

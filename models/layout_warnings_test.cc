@@ -143,7 +143,7 @@ TEST(LayoutWarningsTest, ContextsBeyondTheModelsPositions) {
 
 TEST(LayoutWarningsTest, AssumptionsAreListed) {
   EXPECT_THAT(Warnings("kimi-k3.1-pro", k1M),
-              Contains(HasSubstr("no config of this model is public")));
+              Contains(HasSubstr("not published but assumed are")));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "models/attention_reader.h"
 #include "models/config_fields.h"
 #include "models/dialects.h"
@@ -14,6 +13,7 @@
 #include "models/layer_patterns.h"
 #include "models/quantization_reader.h"
 #include "models/recurrent_reader.h"
+#include "models/unknown_family.h"
 
 namespace kvsim {
 namespace {
@@ -255,15 +255,6 @@ class ConfigReader {
   LayerCounts counts_;
 };
 
-absl::Status UnknownFamily(absl::string_view name,
-                           const std::vector<std::string>& found) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, ": field model_type is \"", found[0],
-                   "\", which no dialect describes; accepted: ",
-                   absl::StrJoin(SupportedModelTypes(), ", "),
-                   ", or one of their classes in architectures"));
-}
-
 // The record inside the config (either level), or the file beside it.
 std::optional<ConfigFields> FindQuantization(
     Levels& levels, std::optional<ConfigFields>& beside) {
@@ -277,9 +268,11 @@ std::optional<ConfigFields> FindQuantization(
 
 }  // namespace
 
-absl::StatusOr<ModelSpec> ReadModelConfig(
-    absl::string_view json_text, absl::string_view name,
-    absl::string_view overrides, absl::string_view quantization_record) {
+absl::StatusOr<ModelSpec> ReadModelConfig(absl::string_view json_text,
+                                          absl::string_view name,
+                                          absl::string_view overrides,
+                                          absl::string_view quantization_record,
+                                          AssumedAttention assume) {
   absl::StatusOr<json> document = ParseJsonObject(json_text, name);
   if (!document.ok()) return document.status();
   if (!overrides.empty()) {
@@ -311,11 +304,16 @@ absl::StatusOr<ModelSpec> ReadModelConfig(
   const std::vector<std::string> names = NamesOfFamily(levels);
   if (!status.ok()) return status;
   const Dialect* dialect = FindDialect(names);
-  if (dialect == nullptr) return UnknownFamily(name, names);
+  const bool assumed = dialect == nullptr;
+  if (assumed) dialect = AssumedDialect(assume);
+  if (dialect == nullptr) return UnknownFamilyError(names[0], levels.inner);
   std::optional<ConfigFields> quantization = FindQuantization(levels, beside);
   ModelSpec spec = ConfigReader(*dialect, levels)
                        .Read(quantization ? &*quantization : nullptr);
   spec.name = file;
+  if (assumed) {
+    spec.assumed_fields = AssumptionNotes(names[0], assume, levels.inner);
+  }
   if (!status.ok()) return status;
   status = ValidateModelSpec(spec);
   if (!status.ok()) return status;

@@ -54,7 +54,8 @@ absl::Status UnknownModel(absl::string_view name) {
 }  // namespace
 
 absl::StatusOr<ModelSpec> LoadModel(absl::string_view name_or_path,
-                                    absl::string_view overrides) {
+                                    absl::string_view overrides,
+                                    AssumedAttention assume) {
   if (const CatalogueEntry* entry = FindCatalogueEntry(name_or_path)) {
     return ReadCatalogueEntry(*entry, overrides);
   }
@@ -65,7 +66,7 @@ absl::StatusOr<ModelSpec> LoadModel(absl::string_view name_or_path,
   if (!fs::is_directory(found)) {
     absl::StatusOr<std::string> config = ReadFile(path);
     if (!config.ok()) return config.status();
-    return ReadModelConfig(*config, name_or_path, overrides);
+    return ReadModelConfig(*config, name_or_path, overrides, "", assume);
   }
   absl::StatusOr<std::string> config = ReadFile(path / "config.json");
   if (!config.ok()) return config.status();
@@ -77,7 +78,7 @@ absl::StatusOr<ModelSpec> LoadModel(absl::string_view name_or_path,
     record = *std::move(text);
   }
   return ReadModelConfig(*config, (path / "config.json").string(), overrides,
-                         record);
+                         record, assume);
 }
 
 }  // namespace kvsim

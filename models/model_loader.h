@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "models/assumed_attention.h"
 #include "models/model_spec.h"
 
 namespace kvsim {
@@ -15,9 +16,11 @@ namespace kvsim {
 // config.json, a folder that holds one (and perhaps hf_quant_config.json).
 // `overrides` is a JSON object merged into the config before it is read, as
 // engines' --hf-overrides does ("" for none). Errors name file, field, value
-// and what would be accepted; an unknown name lists the catalogue.
-absl::StatusOr<ModelSpec> LoadModel(absl::string_view name_or_path,
-                                    absl::string_view overrides = "");
+// and what would be accepted; an unknown name lists the catalogue. `assume`:
+// see ReadModelConfig.
+absl::StatusOr<ModelSpec> LoadModel(
+    absl::string_view name_or_path, absl::string_view overrides = "",
+    AssumedAttention assume = AssumedAttention::kNone);
 
 }  // namespace kvsim
 

@@ -44,8 +44,10 @@ absl::Status PrintAnswer(const CapacityQuestion& question, bool json,
 }
 
 absl::Status Run(const CapacityFlags& flags, const CommandContext& context) {
+  const auto assume = ParseAssumedAttention(flags.assume);
+  if (!assume.ok()) return assume.status();
   const absl::StatusOr<ModelSpec> model =
-      LoadModel(flags.model, flags.hf_overrides);
+      LoadModel(flags.model, flags.hf_overrides, *assume);
   if (!model.ok()) return model.status();
   const absl::StatusOr<CapacityQuestion> question = QuestionOf(flags, *model);
   if (!question.ok()) return question.status();

@@ -194,6 +194,8 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
       ->required();
   add("--hf-overrides", flags.hf_overrides,
       "JSON object merged into the config", "Model");
+  add("--assume", flags.assume,
+      "How to read a family kvsim does not know: gqa or mla", "Model");
   add("--engine", flags.engine, "Engine: vllm", "Engine");
   add("--engine-version", flags.engine_version,
       "Release (0.21.0) or date of a main commit (2026-08-17); default: the "

@@ -17,7 +17,7 @@ namespace kvsim {
 // Text as typed; empty means not given. Numbers are read by QuestionOf, so that
 // every error names its flag and value in the same words.
 struct CapacityFlags {
-  std::string model, hf_overrides, engine = "vllm", engine_version;
+  std::string model, hf_overrides, assume, engine = "vllm", engine_version;
   std::string gpu, gpu_memory, gpu_memory_utilization, weight_bytes,
       non_kv_memory, kv_memory, num_gpu_blocks;
   std::string num_gpus, tensor, pipeline, decode_context;

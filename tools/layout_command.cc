@@ -28,6 +28,7 @@ struct LayoutFlags {
   std::string encoder_tokens;
   std::string speculative_tokens;
   std::string hf_overrides;
+  std::string assume;
   bool as_article = false;
   bool mtp = false;
   bool index_keys_on_shared_layers = false;
@@ -120,7 +121,10 @@ absl::Status Layout(const LayoutFlags& flags, CommandContext& context) {
   LayoutReport report;
   const absl::StatusOr<LayoutOptions> options = ReadOptions(flags);
   if (!options.ok()) return options.status();
-  absl::StatusOr<ModelSpec> spec = LoadModel(flags.model, flags.hf_overrides);
+  const auto assume = ParseAssumedAttention(flags.assume);
+  if (!assume.ok()) return assume.status();
+  absl::StatusOr<ModelSpec> spec =
+      LoadModel(flags.model, flags.hf_overrides, *assume);
   if (!spec.ok()) return spec.status();
   if (!flags.encoder_tokens.empty()) {
     const absl::StatusOr<Tokens> tokens =
@@ -174,6 +178,8 @@ void AddLayoutCommand(CLI::App& app, CommandContext& context) {
                       "Draft tokens a convolution state must hold. [0]");
   command->add_option("--hf-overrides", flags->hf_overrides,
                       "JSON object merged into the config.");
+  command->add_option("--assume", flags->assume,
+                      "How to read a family kvsim does not know: gqa or mla.");
   command->add_flag("--as-article", flags->as_article,
                     "The articles' assumptions instead of the engines'.");
   command->add_flag("--mtp", flags->mtp,

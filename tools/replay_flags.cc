@@ -42,6 +42,8 @@ void DeclareMemoryFlags(CLI::App& command, ReplayFlags& flags) {
   add("--model", flags.model, "Catalogue name, config.json, or model folder");
   add("--hf-overrides", flags.hf_overrides,
       "JSON object merged into the config");
+  add("--assume", flags.assume,
+      "How to read a family kvsim does not know: gqa or mla");
   add("--num-gpu-blocks,--num-gpu-blocks-override", flags.num_gpu_blocks,
       "Blocks of the pool directly, the null block included");
   add("--kv-bytes-per-token", flags.kv_bytes_per_token,
@@ -162,6 +164,7 @@ absl::Status RefuseHitFlags(const ReplayFlags& f) {
 absl::Status RefuseModelFlags(const ReplayFlags& f) {
   return RefuseGiven(
       {{"--hf-overrides", !f.hf_overrides.empty()},
+       {"--assume", !f.assume.empty()},
        {"--engine-version", !f.engine_version.empty()},
        {"--gpu", !f.gpu.empty()},
        {"--gpu-memory", !f.gpu_memory.empty()},

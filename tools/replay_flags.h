@@ -28,7 +28,7 @@ struct ReplayFlags {
   std::string policy, blocks, measure_last;
 
   // The model and its memory, or the blocks directly.
-  std::string engine = "vllm", engine_version, model, hf_overrides;
+  std::string engine = "vllm", engine_version, model, hf_overrides, assume;
   std::string gpu, gpu_memory, gpu_memory_utilization, weight_bytes,
       non_kv_memory, kv_memory, num_gpu_blocks, kv_bytes_per_token;
   std::string num_gpus, tensor, pipeline, decode_context, kv_cache_dtype;

@@ -169,7 +169,10 @@ absl::Status TakePlan(const PoolPlan& plan, ReplaySetup* setup) {
 }
 
 absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
-  absl::StatusOr<ModelSpec> model = LoadModel(flags.model, flags.hf_overrides);
+  const auto assume = ParseAssumedAttention(flags.assume);
+  if (!assume.ok()) return assume.status();
+  absl::StatusOr<ModelSpec> model =
+      LoadModel(flags.model, flags.hf_overrides, *assume);
   if (!model.ok()) return model.status();
   setup->model = *std::move(model);
   const absl::StatusOr<CapacityQuestion> question =
