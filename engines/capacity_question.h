@@ -40,6 +40,7 @@ struct CapacityQuestion {
   std::optional<int64_t> index_key_heads;
   std::optional<DType> index_key_dtype;
   std::optional<DType> state_dtype;
+  std::optional<DType> conv_state_dtype;
   std::optional<Tokens> block_size;
   std::optional<Tokens> max_model_len;
   std::optional<int64_t> max_num_batched_tokens;

@@ -35,7 +35,10 @@ TEST(KvCacheDtypeTest, NamesReadBack) {
        {KvCacheDtype::kAuto, KvCacheDtype::kBf16, KvCacheDtype::kFp16,
         KvCacheDtype::kFp32, KvCacheDtype::kFp8, KvCacheDtype::kFp8DsMla,
         KvCacheDtype::kInt8PerTokenHead, KvCacheDtype::kFp8PerTokenHead,
-        KvCacheDtype::kInt4PerTokenHead, KvCacheDtype::kNvfp4}) {
+        KvCacheDtype::kInt4PerTokenHead, KvCacheDtype::kNvfp4,
+        KvCacheDtype::kInt8, KvCacheDtype::kInt4, KvCacheDtype::kQ8_0,
+        KvCacheDtype::kQ4_0, KvCacheDtype::kQ4_1, KvCacheDtype::kQ5_0,
+        KvCacheDtype::kQ5_1, KvCacheDtype::kIq4Nl}) {
     EXPECT_EQ(*ParseKvCacheDtype(Name(dtype)), dtype) << Name(dtype);
   }
 }

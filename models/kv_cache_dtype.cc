@@ -34,6 +34,16 @@ constexpr Spelling kSpellings[] = {
     {"int4_per_token_head", KvCacheDtype::kInt4PerTokenHead},
     {"nvfp4", KvCacheDtype::kNvfp4},
     {"nvfp4_4over6", KvCacheDtype::kNvfp4},
+    {"int8", KvCacheDtype::kInt8},
+    {"int4", KvCacheDtype::kInt4},
+    {"q8_0", KvCacheDtype::kQ8_0},
+    {"q4_0", KvCacheDtype::kQ4_0},
+    {"q4_1", KvCacheDtype::kQ4_1},
+    {"q5_0", KvCacheDtype::kQ5_0},
+    {"q5_1", KvCacheDtype::kQ5_1},
+    {"iq4_nl", KvCacheDtype::kIq4Nl},
+    {"f16", KvCacheDtype::kFp16},
+    {"f32", KvCacheDtype::kFp32},
 };
 
 }  // namespace
@@ -48,6 +58,24 @@ absl::StatusOr<KvCacheDtype> ParseKvCacheDtype(absl::string_view text) {
   return absl::InvalidArgumentError(
       absl::StrCat("KV cache dtype \"", text,
                    "\" is unknown; accepted: ", absl::StrJoin(accepted, ", ")));
+}
+
+std::optional<BlockFormat> BlockFormatOf(KvCacheDtype dtype) {
+  switch (dtype) {
+    case KvCacheDtype::kQ8_0:
+      return BlockFormat{DType::kInt8, 2};
+    case KvCacheDtype::kQ4_0:
+    case KvCacheDtype::kIq4Nl:
+      return BlockFormat{DType::kInt4, 2};
+    case KvCacheDtype::kQ4_1:
+      return BlockFormat{DType::kInt4, 4};
+    case KvCacheDtype::kQ5_0:
+      return BlockFormat{DType::kInt4, 2 + 4};
+    case KvCacheDtype::kQ5_1:
+      return BlockFormat{DType::kInt4, 4 + 4};
+    default:
+      return std::nullopt;
+  }
 }
 
 absl::string_view Name(KvCacheDtype dtype) {

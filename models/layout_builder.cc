@@ -23,6 +23,10 @@ absl::StatusOr<KvCacheDtype> FormatOf(DType dtype, absl::string_view what) {
       return KvCacheDtype::kFp8;
     case DType::kNvfp4:
       return KvCacheDtype::kNvfp4;
+    case DType::kInt8:
+      return KvCacheDtype::kInt8;
+    case DType::kInt4:
+      return KvCacheDtype::kInt4;
     default:
       return absl::InvalidArgumentError(absl::StrCat(
           what, " ", Name(dtype),
@@ -43,6 +47,20 @@ absl::StatusOr<KvCacheDtype> AutoFormat(const ModelSpec& spec,
   return FormatOf(spec.dtype, "the model's dtype");
 }
 
+bool IsIndexKeyDType(DType dtype) {
+  switch (dtype) {
+    case DType::kFp8:
+    case DType::kFp4:
+    case DType::kInt8:
+    case DType::kBf16:
+    case DType::kFp16:
+    case DType::kFp32:
+      return true;
+    default:
+      return false;
+  }
+}
+
 absl::Status CheckOptions(const LayoutOptions& options) {
   if (options.index_key_heads && (*options.index_key_heads < 1 ||
                                   *options.index_key_heads > kMaxDimension)) {
@@ -50,12 +68,18 @@ absl::Status CheckOptions(const LayoutOptions& options) {
         absl::StrCat("--index-key-heads is ", *options.index_key_heads,
                      "; accepted: 1 to ", kMaxDimension));
   }
-  if (options.index_key_dtype && *options.index_key_dtype != DType::kFp8 &&
-      *options.index_key_dtype != DType::kFp4 &&
-      *options.index_key_dtype != DType::kBf16) {
+  if (options.index_key_dtype && !IsIndexKeyDType(*options.index_key_dtype)) {
     return absl::InvalidArgumentError(
         absl::StrCat("index key dtype is ", Name(*options.index_key_dtype),
-                     "; accepted: fp8, fp4, bf16"));
+                     "; accepted: fp8, fp4, int8, bf16, fp16, fp32"));
+  }
+  for (const std::optional<DType>& state :
+       {options.state_dtype, options.conv_state_dtype}) {
+    if (state && BitsPerElement(*state) < 16 && *state != DType::kFp8) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("state dtype is ", Name(*state),
+                       "; accepted: fp32, bf16, fp16, fp8"));
+    }
   }
   if (options.speculative_tokens < 0 ||
       options.speculative_tokens > kMaxDimension) {
@@ -85,12 +109,13 @@ absl::StatusOr<RowFormats> Resolve(const ModelSpec& spec,
   const bool as_article = options.as_article;
   formats.index_key = options.index_key_dtype.value_or(
       as_article ? article.index_key_dtype : DType::kFp8);
+  formats.index_key_chosen = options.index_key_dtype.has_value();
   formats.index_key_heads = options.index_key_heads.value_or(
       as_article ? article.index_key_heads : 1);
   formats.index_keys_on_shared_layers = options.index_keys_on_shared_layers;
-  formats.conv_state = as_article ? article.state_dtype : spec.dtype;
-  formats.recurrent_state = options.state_dtype.value_or(
+  formats.conv_state = options.conv_state_dtype.value_or(
       as_article ? article.state_dtype : spec.dtype);
+  formats.recurrent_state = options.state_dtype.value_or(formats.conv_state);
   formats.kda_state = options.state_dtype.value_or(
       as_article ? article.state_dtype : DType::kFp32);
   formats.speculative_tokens = options.speculative_tokens;

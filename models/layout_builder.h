@@ -21,7 +21,9 @@ namespace kvsim {
 
 struct LayoutOptions {
   KvCacheDtype kv_cache_dtype = KvCacheDtype::kAuto;
-  // Index keys in kFp8 (132 B), kFp4 (68 B) or kBf16 (256 B, no scale).
+  // Index keys in kFp8 (132 B), kFp4 (68 B), kBf16 or kFp16 (256 B, no scale),
+  // kFp32 or kInt8 (no scale). Default: fp8, or the cache's own where the
+  // family keeps them so (MiniMax-M3).
   std::optional<DType> index_key_dtype;
   // Index keys per token; engines store one, whatever index_n_heads says.
   std::optional<int64_t> index_key_heads;
@@ -29,6 +31,9 @@ struct LayoutOptions {
   bool index_keys_on_shared_layers = false;
   // Recurrent state's dtype (--mamba-ssm-cache-dtype); KDA too when given.
   std::optional<DType> state_dtype;
+  // Convolution states' dtype (--mamba-cache-dtype); recurrent states follow
+  // it where neither `state_dtype` nor the config names theirs. KDA's do not.
+  std::optional<DType> conv_state_dtype;
   // Extra convolution rows for speculative decoding.
   int64_t speculative_tokens = 0;
   bool as_article = false;

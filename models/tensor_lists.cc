@@ -38,9 +38,28 @@ std::optional<DType> PlainDType(KvCacheDtype format) {
       return DType::kFp32;
     case KvCacheDtype::kFp8:
       return DType::kFp8;
+    case KvCacheDtype::kInt8:
+      return DType::kInt8;
     default:
       return std::nullopt;
   }
+}
+
+// Stores rows of `width` elements in llama.cpp's blocks. False: the format has
+// none. An error: blocks do not fill the rows.
+absl::StatusOr<bool> UseBlocks(int64_t width, const RowFormats& formats,
+                               CacheTensor& tensor) {
+  const std::optional<BlockFormat> block = BlockFormatOf(formats.cache);
+  if (!block) return false;
+  if (width % kBlockElements != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--kv-cache-dtype ", Name(formats.cache), " stores blocks of ",
+        kBlockElements, ", but ", tensor.name, " rows are ", width,
+        " wide; accepted: widths that 32 divides"));
+  }
+  tensor.dtype = block->element;
+  tensor.scale_bytes = tensor.elements / kBlockElements * block->extra_bytes;
+  return true;
 }
 
 Retention RetentionOf(const AttentionSpec& attention) {
@@ -109,14 +128,21 @@ absl::StatusOr<CacheTensor> HeadsTensor(std::string name, int64_t heads,
       tensor.dtype = DType::kNvfp4;
       tensor.scale_bytes = heads * CeilDiv(width, kNvfp4Group);
       return tensor;
+    case KvCacheDtype::kInt4:
+      tensor.dtype = DType::kInt4;
+      return tensor;
     default:
       break;
   }
+  const absl::StatusOr<bool> blocks = UseBlocks(width, formats, tensor);
+  if (!blocks.ok()) return blocks.status();
+  if (*blocks) return tensor;
   const std::optional<DType> plain = PlainDType(formats.cache);
   if (!plain) {
     return FormatRefused(formats, "per-head K and V",
-                         "auto, bf16, fp16, fp32, fp8, nvfp4, "
-                         "{int8,fp8,int4}_per_token_head");
+                         "auto, bf16, fp16, fp32, fp8, int8, int4, nvfp4, "
+                         "{int8,fp8,int4}_per_token_head, q8_0, q5_1, q5_0, "
+                         "q4_1, q4_0, iq4_nl");
   }
   tensor.dtype = *plain;
   return tensor;
@@ -128,7 +154,8 @@ void AppendIndexKeys(const IndexerSpec& indexer, int64_t tokens_per_entry,
                      const RowFormats& formats, TensorList& tensors) {
   const int64_t heads = formats.index_key_heads;
   DType dtype = formats.index_key;
-  if (indexer.format == IndexKeyFormat::kCacheDtype) {
+  if (indexer.format == IndexKeyFormat::kCacheDtype &&
+      !formats.index_key_chosen) {
     dtype = PlainDType(formats.cache).value_or(DType::kBf16);
   }
   CacheTensor key = ReplicatedTensor("index_key", CacheStore::kIndex,
@@ -211,10 +238,16 @@ absl::StatusOr<TensorList> MlaTensors(const AttentionSpec& attention,
                                     ? DType::kFp8
                                     : DType::kInt8;
     latent.scale_bytes = kScales;
+  } else if (BlockFormatOf(formats.cache)) {
+    for (CacheTensor* part : {&latent, &rope}) {
+      const auto blocks = UseBlocks(part->elements, formats, *part);
+      if (!blocks.ok()) return blocks.status();
+    }
   } else {
     return FormatRefused(formats, "MLA latents",
-                         "auto, bf16, fp16, fp32, fp8, fp8_ds_mla, "
-                         "{int8,fp8}_per_token_head");
+                         "auto, bf16, fp16, fp32, fp8, int8, fp8_ds_mla, "
+                         "{int8,fp8}_per_token_head, q8_0, q5_1, q5_0, q4_1, "
+                         "q4_0, iq4_nl");
   }
   if (formats.payload_only) latent.scale_bytes = 0;
   TensorList tensors = {latent};
@@ -259,7 +292,7 @@ absl::StatusOr<CacheTensor> V4Row(std::string name, CacheStore store,
   const std::optional<DType> plain = PlainDType(formats.compressed_cache);
   if (!plain) {
     return FormatRefused(formats, "compressed rows",
-                         "auto, bf16, fp16, fp32, fp8, fp8_ds_mla");
+                         "auto, bf16, fp16, fp32, fp8, int8, fp8_ds_mla");
   }
   row.dtype = *plain;
   return row;

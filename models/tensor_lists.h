@@ -25,6 +25,8 @@ struct RowFormats {
   // V4 rows where the caller left the format open; see layout_builder.cc.
   KvCacheDtype compressed_cache = KvCacheDtype::kFp8DsMla;
   DType index_key = DType::kFp8;
+  // Set where the caller chose; then also keys that follow the cache's dtype.
+  bool index_key_chosen = false;
   int64_t index_key_heads = 1;
   bool index_keys_on_shared_layers = false;
   DType conv_state = DType::kBf16;

@@ -108,6 +108,8 @@ void ReadCache(const CapacityFlags& flags, FlagReader& reader,
               &question.index_key_dtype);
   reader.Read("--mamba-ssm-cache-dtype", flags.state_dtype, ParseFlagDType,
               &question.state_dtype);
+  reader.Read("--mamba-cache-dtype", flags.conv_state_dtype, ParseFlagDType,
+              &question.conv_state_dtype);
   reader.Read("--context", flags.contexts, ParseContexts, &question.contexts);
   reader.Read("--shared-prefix", flags.shared_prefix, ParseTokens,
               &question.shared_prefix);
@@ -211,6 +213,9 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
   add("--index-key-dtype", flags.index_key_dtype, "fp8 or fp4", "Cache");
   add("--mamba-ssm-cache-dtype", flags.state_dtype,
       "Recurrent state: float32, bfloat16", "Cache");
+  add("--mamba-cache-dtype", flags.conv_state_dtype,
+      "Convolution states, and recurrent ones that nothing else names",
+      "Cache");
   add("--block-size", flags.block_size,
       "Tokens of a block; default: the backend's", "Cache");
   add("--context", flags.contexts,

@@ -21,7 +21,8 @@ struct CapacityFlags {
   std::string gpu, gpu_memory, gpu_memory_utilization, weight_bytes,
       non_kv_memory, kv_memory, num_gpu_blocks;
   std::string num_gpus, tensor, pipeline, decode_context;
-  std::string kv_cache_dtype, index_key_heads, index_key_dtype, state_dtype;
+  std::string kv_cache_dtype, index_key_heads, index_key_dtype, state_dtype,
+      conv_state_dtype;
   std::string block_size, max_model_len, max_num_batched_tokens, max_num_seqs,
       speculative_tokens;
   std::string contexts, shared_prefix, concurrency;

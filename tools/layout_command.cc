@@ -25,6 +25,7 @@ struct LayoutFlags {
   std::string index_key_dtype;
   std::string index_key_heads;
   std::string state_dtype;
+  std::string conv_state_dtype;
   std::string encoder_tokens;
   std::string speculative_tokens;
   std::string hf_overrides;
@@ -74,12 +75,16 @@ absl::StatusOr<LayoutOptions> ReadOptions(const LayoutFlags& flags) {
   LayoutOptions options;
   const auto format = ParseKvCacheDtype(flags.kv_cache_dtype);
   if (!format.ok()) return AtFlag("--kv-cache-dtype", format.status());
-  const auto index =
-      ReadDType("--index-key-dtype", flags.index_key_dtype, "fp8, fp4, bf16");
+  const auto index = ReadDType("--index-key-dtype", flags.index_key_dtype,
+                               "fp8, fp4, int8, bf16, fp16, fp32");
   if (!index.ok()) return index.status();
   const auto state = ReadDType("--mamba-ssm-cache-dtype", flags.state_dtype,
                                "float32, bfloat16, float16");
   if (!state.ok()) return state.status();
+  const auto convolution =
+      ReadDType("--mamba-cache-dtype", flags.conv_state_dtype,
+                "float32, bfloat16, float16");
+  if (!convolution.ok()) return convolution.status();
   const auto heads = ReadCount("--index-key-heads", flags.index_key_heads);
   if (!heads.ok()) return heads.status();
   const auto speculative =
@@ -88,6 +93,7 @@ absl::StatusOr<LayoutOptions> ReadOptions(const LayoutFlags& flags) {
   options.kv_cache_dtype = *format;
   options.index_key_dtype = *index;
   options.state_dtype = *state;
+  options.conv_state_dtype = *convolution;
   options.index_key_heads = *heads;
   options.speculative_tokens = speculative->value_or(0);
   options.as_article = flags.as_article;
@@ -165,13 +171,16 @@ void AddLayoutCommand(CLI::App& app, CommandContext& context) {
                       "[the model's own]");
   command->add_option("--kv-cache-dtype", flags->kv_cache_dtype,
                       "As engines spell it: auto, bfloat16, fp8, fp8_ds_mla, "
-                      "nvfp4, int8_per_token_head ... [auto]");
+                      "nvfp4, int8_per_token_head, q8_0 ... [auto]");
   command->add_option("--index-key-heads", flags->index_key_heads,
                       "Index keys per token. [1, as engines store]");
   command->add_option("--index-key-dtype", flags->index_key_dtype,
-                      "fp8, fp4 or bf16. [fp8]");
+                      "fp8, fp4, int8, bf16, fp16 or fp32. [fp8]");
   command->add_option("--mamba-ssm-cache-dtype", flags->state_dtype,
                       "Recurrent state: float32, bfloat16, float16.");
+  command->add_option("--mamba-cache-dtype", flags->conv_state_dtype,
+                      "Convolution states, and recurrent ones that nothing "
+                      "else names: float32, bfloat16, float16.");
   command->add_option("--encoder-tokens", flags->encoder_tokens,
                       "Encoder length of an encoder-decoder model.");
   command->add_option("--num-speculative-tokens", flags->speculative_tokens,

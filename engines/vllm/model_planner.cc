@@ -124,6 +124,7 @@ absl::Status ResolveLayout(const CapacityQuestion& question,
   options.index_key_heads = question.index_key_heads;
   options.index_key_dtype = question.index_key_dtype;
   options.state_dtype = question.state_dtype;
+  options.conv_state_dtype = question.conv_state_dtype;
   options.speculative_tokens = question.speculative_tokens;
   options.mtp_layers = question.speculative_tokens > 0;
   absl::StatusOr<CacheLayout> layout =
