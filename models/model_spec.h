@@ -197,6 +197,9 @@ struct ModelSpec {
   int64_t max_encoder_tokens = 0;       // encoder-decoder models; else 0
   DType dtype = DType::kBf16;           // of activations and plain weights
   bool tie_word_embeddings = false;
+  // Bytes of all weight files, as an index beside the config or the file itself
+  // says: towers and MTP layers included. 0: nothing says so.
+  int64_t checkpoint_bytes = 0;
   QuantizationSpec quantization;
   ArticleAssumptions article;
   // Fields that are nobody's published figure but somebody's assumption.

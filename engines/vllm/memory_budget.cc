@@ -148,9 +148,13 @@ std::vector<Bytes> StageWeights(const ModelSpec& model,
   double head = bytes(count.head);
   double body = static_cast<double>(WeightBytes(model, input.mtp_layers)) -
                 embedding - head;
-  if (input.weight_bytes.has_value()) {
-    const double scale = static_cast<double>(input.weight_bytes->value()) /
-                         std::max(body + embedding + head, 1.0);
+  // A given size goes before the checkpoint's own, that before the count.
+  const int64_t known = input.weight_bytes.has_value()
+                            ? input.weight_bytes->value()
+                            : model.checkpoint_bytes;
+  if (known > 0) {
+    const double scale =
+        static_cast<double>(known) / std::max(body + embedding + head, 1.0);
     embedding *= scale;
     head *= scale;
     body *= scale;
