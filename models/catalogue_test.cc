@@ -25,6 +25,8 @@ TEST(CatalogueTest, HasTheModelsPeopleAskFor) {
                    "kimi-k3.1-pro"}));
 }
 
+TEST(CatalogueTest, IsLarge) { EXPECT_GE(Catalogue().size(), 110u); }
+
 TEST(CatalogueTest, EveryEntryReadsAndHasALayout) {
   for (const CatalogueEntry& entry : Catalogue()) {
     const absl::StatusOr<ModelSpec> spec = ReadCatalogueEntry(entry);

@@ -16,7 +16,7 @@
 namespace kvsim {
 namespace {
 
-constexpr int kMutationsPerConfig = 150;
+constexpr int kMutationsPerConfig = 40;
 
 // mt19937's sequence is fixed by the standard; its distributions are not.
 class Mutator {

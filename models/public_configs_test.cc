@@ -14,6 +14,7 @@
 
 #include "models/layout_builder.h"
 #include "models/model_loader.h"
+#include "models/parameter_count.h"
 #include "models/printed_figure.h"
 
 namespace kvsim {
@@ -92,6 +93,127 @@ TEST_F(PublicConfigsTest, CatalogueEqualsThePublishedFiles) {
     EXPECT_EQ(ours.max_position_embeddings, theirs.max_position_embeddings)
         << pair.name;
     EXPECT_EQ(ours.vocab_size, theirs.vocab_size) << pair.name;
+  }
+}
+
+// The rest of the catalogue; cache and weights of a file may be quantized where
+// the entry is the plain model, so both are laid out in bf16.
+TEST_F(PublicConfigsTest, CatalogueKeepsWhatThePublishedFilesSay) {
+  struct Pair {
+    const char* name;
+    const char* file;
+  };
+  const LayoutOptions options = {.kv_cache_dtype = KvCacheDtype::kBf16};
+  for (const Pair& pair :
+       {Pair{"llama-2-70b", "Llama-2-70b-hf"},
+        Pair{"codellama-34b", "CodeLlama-34b"},
+        Pair{"llama-3.3-70b", "Llama-3.3-70B-Instruct"},
+        Pair{"llama-3.1-405b", "Llama-3.1-405B"},
+        Pair{"yi-34b", "Yi-34B"},
+        Pair{"mistral-7b-v0.3", "Mistral-7B-v0.3"},
+        Pair{"mistral-nemo-12b", "Mistral-Nemo-12B"},
+        Pair{"qwen2.5-1.5b", "Qwen2.5-1.5B"},
+        Pair{"qwen2.5-7b", "Qwen2.5-7B"},
+        Pair{"qwen2.5-14b", "Qwen2.5-14B"},
+        Pair{"qwen2.5-32b", "Qwen2.5-32B"},
+        Pair{"qwen2.5-72b", "Qwen2.5-72B"},
+        Pair{"qwen3-0.6b", "Qwen3-0.6B"},
+        Pair{"qwen3-1.7b", "Qwen3-1.7B"},
+        Pair{"qwen3-4b", "Qwen3-4B"},
+        Pair{"qwen3-14b", "Qwen3-14B"},
+        Pair{"qwen3-32b", "Qwen3-32B"},
+        Pair{"seed-oss-36b", "Seed-OSS-36B"},
+        Pair{"phi-3-mini-4k", "Phi-3-mini-4k-instruct"},
+        Pair{"phi-4", "phi-4"},
+        Pair{"phi-4-mini", "Phi-4-mini-instruct"},
+        Pair{"gemma-2-27b", "gemma-2-27b"},
+        Pair{"gemma-3-1b", "gemma-3-1b-it"},
+        Pair{"gemma-4-31b", "gemma-4-31B-it-NVFP4"},
+        Pair{"olmo-3-7b", "Olmo-3-7B"},
+        Pair{"olmo-3.1-32b", "Olmo-3.1-32B-Instruct"},
+        Pair{"exaone-4.0-32b", "EXAONE-4.0-32B"},
+        Pair{"command-a", "c4ai-command-a-03-2025"},
+        Pair{"mimo-7b", "MiMo-7B-Base"},
+        Pair{"muse-glimmer-30b", "Muse-Glimmer-30B"},
+        Pair{"starcoder", "starcoder"},
+        Pair{"starcoder2-7b", "starcoder2-7b"},
+        Pair{"falcon-7b", "falcon-7b"},
+        Pair{"falcon-40b", "falcon-40b"},
+        Pair{"gpt2", "gpt2"},
+        Pair{"bloom", "bloom"},
+        Pair{"whisper-large-v3", "Whisper-large-v3"},
+        Pair{"t5-small", "t5-small"},
+        Pair{"mixtral-8x7b", "Mixtral-8x7B-v0.1"},
+        Pair{"mixtral-8x22b", "Mixtral-8x22B-v0.1"},
+        Pair{"qwen3-30b-a3b", "Qwen3-30B-A3B"},
+        Pair{"qwen3-235b-a22b", "Qwen3-235B-A22B"},
+        Pair{"qwen3-coder-480b", "Qwen3-Coder-480B-A35B-Instruct"},
+        Pair{"qwen3-vl-235b", "Qwen3-VL-235B-A22B-Instruct"},
+        Pair{"glm-4.5", "GLM-4.5"},
+        Pair{"glm-4.6", "GLM-4.6"},
+        Pair{"glm-4.7", "GLM-4.7"},
+        Pair{"minimax-m2.5", "MiniMax-M2.5"},
+        Pair{"minimax-m2.7", "MiniMax-M2.7"},
+        Pair{"minimax-m3", "MiniMax-M3-NVFP4"},
+        Pair{"gpt-oss-20b", "gpt-oss-20b"},
+        Pair{"llama-4-scout", "Llama-4-Scout-17B-16E-Instruct"},
+        Pair{"llama-4-maverick", "Llama-4-Maverick-17B-128E-Instruct"},
+        Pair{"mimo-v2-flash", "MiMo-V2-Flash"},
+        Pair{"step-3", "Step-3"},
+        Pair{"step-3.5-flash", "Step-3.5-Flash"},
+        Pair{"hunyuan-a13b", "Hunyuan-A13B"},
+        Pair{"hy3", "Hy3"},
+        Pair{"gemma-4-26b-a4b", "gemma-4-26B-A4B"},
+        Pair{"laguna-s-2.1", "Laguna-S-2.1-FP8"},
+        Pair{"laguna-xs.2", "Laguna-XS.2-FP8"},
+        Pair{"inkling", "Inkling"},
+        Pair{"deepseek-v2-lite", "DeepSeek-V2-Lite"},
+        Pair{"deepseek-v2", "DeepSeek-V2"},
+        Pair{"deepseek-r1", "DeepSeek-R1"},
+        Pair{"deepseek-v3.1", "DeepSeek-V3.1"},
+        Pair{"kimi-k2", "Kimi-K2-Instruct"},
+        Pair{"kimi-k2-thinking", "Kimi-K2-Thinking"},
+        Pair{"kimi-k2.5", "Kimi-K2.5"},
+        Pair{"glm-4.7-flash", "GLM-4.7-Flash"},
+        Pair{"glm-5", "GLM-5"},
+        Pair{"glm-5.1", "GLM-5.1"},
+        Pair{"glm-5.3", "GLM-5.3"},
+        Pair{"longcat-flash", "LongCat-Flash-Chat"},
+        Pair{"hy4-preview", "Hy4-preview"},
+        Pair{"qwen3.5-9b", "Qwen3.5-9B"},
+        Pair{"qwen3.5-27b", "Qwen3.5-27B"},
+        Pair{"qwen3.5-35b-a3b", "Qwen3.5-35B-A3B"},
+        Pair{"qwen3.5-122b-a10b", "Qwen3.5-122B-A10B"},
+        Pair{"qwen3.5-397b-a17b", "Qwen3.5-397B-A17B"},
+        Pair{"qwen3.6-27b", "Qwen3.6-27B-NVFP4"},
+        Pair{"qwen3.6-35b-a3b", "Qwen3.6-35B-A3B"},
+        Pair{"qwen3.8-2.4t-a95b", "Qwen3.8-2.4T-A95B"},
+        Pair{"qwen3.8-flash-next", "Qwen3.8-Flash-Next"},
+        Pair{"glm-5.3-flash", "GLM-5.3-Flash"},
+        Pair{"minimax-m1", "MiniMax-M1-80k"},
+        Pair{"minimax-text-01", "MiniMax-Text-01"},
+        Pair{"ring-mini-linear-2.0", "Ring-mini-linear-2.0"},
+        Pair{"jamba-1.5-mini", "Jamba-1.5-Mini"},
+        Pair{"jamba-1.5-large", "Jamba-1.5-Large"},
+        Pair{"bamba-9b-v2", "Bamba-9B-v2"},
+        Pair{"granite-4.0-h-small", "granite-4.0-h-small"},
+        Pair{"nemotron-3-nano", "Nemotron-3-Nano-30B-A3B"},
+        Pair{"nemotron-3-super", "Nemotron-3-Super-120B-A12B"},
+        Pair{"nemotron-3-ultra", "Nemotron-3-Ultra-550B-A55B"},
+        Pair{"nemotron-h-56b", "Nemotron-H-56B-Base-8K"},
+        Pair{"nemotron-nano-9b-v2", "Nemotron-Nano-9B-v2"},
+        Pair{"mamba-codestral-7b", "Mamba-Codestral-7B"}}) {
+    const ModelSpec ours = *LoadModel(pair.name);
+    const ModelSpec theirs = Load(pair.file);
+    EXPECT_EQ(Signature(*BuildCacheLayout(ours, options)),
+              Signature(*BuildCacheLayout(theirs, options)))
+        << pair.name;
+    EXPECT_EQ(CountParameters(ours).routed_experts,
+              CountParameters(theirs).routed_experts)
+        << pair.name;
+    EXPECT_EQ(CountParameters(ours).attention,
+              CountParameters(theirs).attention)
+        << pair.name;
   }
 }
 
