@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/capacity_command.h"
 #include "tools/command.h"
+#include "tools/compare_metrics_command.h"
 #include "tools/layout_command.h"
 #include "tools/limit_command.h"
 #include "tools/models_command.h"
@@ -26,8 +27,9 @@ using AddCommandFn = void (*)(CLI::App& app, CommandContext& context);
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand, AddCapacityCommand, AddReplayCommand, AddSweepCommand,
-    AddLimitCommand,  AddMrcCommand,      AddTraceCommand,  AddModelsCommand,
+    AddLayoutCommand,         AddCapacityCommand, AddReplayCommand,
+    AddSweepCommand,          AddLimitCommand,    AddMrcCommand,
+    AddCompareMetricsCommand, AddTraceCommand,    AddModelsCommand,
 };
 
 // Engines abbreviate some long flags behind a single dash, which CLI11 would
