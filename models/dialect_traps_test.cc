@@ -505,6 +505,17 @@ TEST(DialectTrapsTest, LagunaCountsQueryHeadsPerLayer) {
   EXPECT_EQ(BytesPerToken(spec), 2 * 8 * 128 * 2);
 }
 
+// Families whose windows no rule describes need the list.
+TEST(DialectTrapsTest, SomeFamiliesNeedTheirLayerTypes) {
+  for (const char* type : {"laguna", "step3p5", "step3p7"}) {
+    EXPECT_THAT(Error("\"model_type\": \"" + std::string(type) +
+                      R"(", "hidden_size": 64, "num_hidden_layers": 4,
+        "num_attention_heads": 8, "sliding_window": 16)"),
+                HasSubstr("layer_types is missing"))
+        << type;
+  }
+}
+
 // Hunyuan: lists per layer; cla_share_factor counts only with use_cla.
 TEST(DialectTrapsTest, HunyuanSharesAcrossLayersOnlyWhenTold) {
   const std::string sizes =
@@ -599,6 +610,21 @@ TEST(DialectTrapsTest, T5KeepsItsDecoderOnly) {
       Read(sizes + R"(, "architectures": ["T5EncoderModel"])");
   EXPECT_EQ(Count(encoder, 'E'), 6);
   EXPECT_EQ(BuildCacheLayout(encoder, {})->BytesAt(Tokens(100)), Bytes(0));
+}
+
+// Families whose fields say everything: each row of the table reads the plain
+// names, and keeps K and V of its KV heads.
+TEST(DialectTrapsTest, PlainFamiliesReadPlainNames) {
+  for (const char* type :
+       {"qwen2_vl_text", "qwen2_5_vl_text", "olmo", "olmoe", "granitemoe",
+        "glm4", "smollm3", "nemotron", "internlm2", "ernie4_5",
+        "bailing_moe_v2", "gpt_neox", "granite", "gemma", "qwen2_moe"}) {
+    const ModelSpec spec = Read("\"model_type\": \"" + std::string(type) +
+                                R"(", "hidden_size": 64,
+        "num_hidden_layers": 2, "num_attention_heads": 8,
+        "num_key_value_heads": 2)");
+    EXPECT_EQ(BytesPerToken(spec), 2 * 2 * 2 * 8 * 2) << type;
+  }
 }
 
 }  // namespace

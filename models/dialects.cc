@@ -8,6 +8,7 @@ constexpr AttentionFamily kMla = AttentionFamily::kMla;
 constexpr AttentionFamily kMlaIfRanked = AttentionFamily::kMlaIfRanked;
 constexpr AttentionFamily kCompressed = AttentionFamily::kCompressed;
 constexpr LayerPattern kUniform = LayerPattern::kUniform;
+constexpr LayerPattern kLayerTypesOnly = LayerPattern::kLayerTypesOnly;
 constexpr LayerPattern kWindowEverywhere = LayerPattern::kWindowEverywhere;
 constexpr LayerPattern kWindowIfEnabled = LayerPattern::kWindowIfEnabled;
 constexpr LayerPattern kAlternating = LayerPattern::kAlternating;
@@ -71,6 +72,25 @@ constexpr Dialect kDialects[] = {
      kNoLinear, kQkNorm},
     {"olmo2", "Olmo2ForCausalLM", kHeads, kUniform, 0, kNoLinear, kQkNorm},
     {"granite", "GraniteForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"qwen2_vl_text", "Qwen2VLForConditionalGeneration", kHeads,
+     kWindowIfEnabled, 0, kNoLinear, kQkvBias},
+    {"qwen2_5_vl_text", "Qwen2_5_VLForConditionalGeneration", kHeads,
+     kWindowIfEnabled, 0, kNoLinear, kQkvBias},
+    {"olmo", "OlmoForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"olmoe", "OlmoeForCausalLM", kHeads, kUniform, 0, kNoLinear, kQkNorm},
+    {"granitemoe", "GraniteMoeForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"glm4", "Glm4ForCausalLM", kHeads, kUniform, 0, kNoLinear, kFourNorms},
+    {"smollm3", "SmolLM3ForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kTiedByDefault},
+    {"nemotron", "NemotronForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kPlainMlp},
+    {"internlm2", "InternLM2ForCausalLM", kHeads, kUniform, 0, kNoLinear},
+    {"ernie4_5", "Ernie4_5ForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kTiedByDefault},
+    {"bailing_moe_v2", "BailingMoeV2ForCausalLM", kHeads, kUniform, 0,
+     kNoLinear, kQkNorm},
+    {"gpt_neox", "GPTNeoXForCausalLM", kHeads, kUniform, 0, kNoLinear,
+     kQkvBias | kBiasOnOutput | kPlainMlp},
     {"cohere", "CohereForCausalLM", kHeads, kUniform, 0, kNoLinear,
      kTiedByDefault | kOneNorm},
     {"arcee", "ArceeForCausalLM", kHeads, kUniform, 0, kNoLinear, kPlainMlp},
@@ -112,14 +132,14 @@ constexpr Dialect kDialects[] = {
          kDenseBesideExperts},
     {"gemma3n_text", "Gemma3nForCausalLM", kHeads, kEveryNthFull, 5, kNoLinear,
      kTiedByDefault | kFourNorms | kQkNorm},
-    {"laguna", "LagunaForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
+    {"laguna", "LagunaForCausalLM", kHeads, kLayerTypesOnly, 0, kNoLinear,
      kQkNorm},
     {"muse_glimmer_text", "MuseGlimmerForConditionalGeneration", kHeads,
      kEveryNthFull, 4, kNoLinear},
-    {"step3p5", "Step3p5ForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
+    {"step3p5", "Step3p5ForCausalLM", kHeads, kLayerTypesOnly, 0, kNoLinear,
      kQkNorm},
-    {"step3p7", "Step3p7FlashForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
-     kQkNorm},
+    {"step3p7", "Step3p7FlashForCausalLM", kHeads, kLayerTypesOnly, 0,
+     kNoLinear, kQkNorm},
     {"afmoe", "AfmoeForCausalLM", kHeads, kEveryNthFull, 4, kNoLinear,
      kFourNorms | kQkNorm},
     {"inkling_text", "InklingForConditionalGeneration", kHeads, kLocalIds, 0,
@@ -137,6 +157,7 @@ constexpr Dialect kDialects[] = {
     // Latents, with and without a sparse indexer.
     {"deepseek_v2", "DeepseekV2ForCausalLM", kMla, kUniform, 0, kNoLinear},
     {"deepseek_v3", "DeepseekV3ForCausalLM", kMla, kUniform, 0, kNoLinear},
+    {"minicpm3", "MiniCPM3ForCausalLM", kMla, kUniform, 0, kNoLinear},
     {"kimi_k2", "KimiK2ForCausalLM", kMla, kUniform, 0, kNoLinear},
     {"glm4_moe_lite", "Glm4MoeLiteForCausalLM", kMla, kUniform, 0, kNoLinear},
     {"deepseek_v32", "DeepseekV32ForCausalLM", kMla, kUniform, 0, kNoLinear},

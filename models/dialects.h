@@ -33,6 +33,7 @@ enum class AttentionFamily : uint8_t {
 // What tells layers apart in the absence of `layer_types`.
 enum class LayerPattern : uint8_t {
   kUniform,           // all layers full
+  kLayerTypesOnly,    // nothing but layer_types says it
   kWindowEverywhere,  // all windowed when sliding_window is set
   kWindowIfEnabled,   // use_sliding_window, from max_window_layers on
   kAlternating,       // even layers windowed, odd full

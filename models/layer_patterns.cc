@@ -370,6 +370,9 @@ LayerPlan FromAttnTypeList(const LayerCounts& counts, ConfigFields& fields) {
 Mix FromRule(const Dialect& dialect, int64_t layers, ConfigFields& fields) {
   const int64_t period = dialect.pattern_period;
   switch (dialect.pattern) {
+    case LayerPattern::kLayerTypesOnly:
+      fields.FailMissing("layer_types", "a word for each layer");
+      return Mix(layers, LayerMix::kFull);
     case LayerPattern::kWindowEverywhere:
       return Mix(layers, fields.Has({"sliding_window"}) ? LayerMix::kWindow
                                                         : LayerMix::kFull);

@@ -1,4 +1,4 @@
-// Loading a ModelSpec by catalogue name, config.json, model folder or GGUF file.
+// Loading a ModelSpec by catalogue name, config.json, GGUF file or folder.
 
 #ifndef KVSIM_MODELS_MODEL_LOADER_H_
 #define KVSIM_MODELS_MODEL_LOADER_H_
