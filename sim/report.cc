@@ -124,6 +124,36 @@ void FillGoodput(const RequestSummary& summary, const std::string& slo,
       PerSecond(summary.slo_output_tokens, duration_ns));
 }
 
+void FillCost(int64_t gpus, double price_per_gpu_hour, Report* report) {
+  constexpr double kNsPerHour = 3.6e12;
+  Cost* cost = report->mutable_cost();
+  cost->set_gpus(gpus);
+  cost->set_gpu_hours(
+      static_cast<double>(report->end_ns() - report->start_ns()) / kNsPerHour *
+      static_cast<double>(gpus));
+  cost->set_price_per_gpu_hour(price_per_gpu_hour);
+  const double money = cost->gpu_hours() * price_per_gpu_hour;
+  cost->set_money(money);
+  const auto per_million = [money](int64_t tokens) {
+    return tokens == 0 ? 0 : money / static_cast<double>(tokens) * 1e6;
+  };
+  cost->set_money_per_million_tokens(
+      per_million(report->prompt_tokens() + report->output_tokens()));
+  cost->set_money_per_million_output_tokens(
+      per_million(report->output_tokens()));
+}
+
+void FillWithoutPrefixCaching(const Report& without, Report* report) {
+  WithoutPrefixCaching* filled = report->mutable_without_prefix_caching();
+  filled->set_duration_ns(without.end_ns() - without.start_ns());
+  filled->set_scheduled_tokens(without.scheduled_tokens());
+  filled->set_mean_running(without.mean_running());
+  filled->set_preemptions(without.preemptions());
+  filled->set_never_fit(without.never_fit());
+  *filled->mutable_ttft() = without.ttft();
+  if (without.has_cost()) *filled->mutable_cost() = without.cost();
+}
+
 void AddContiguous(const ContiguousSummary& summary, Report* report) {
   ContiguousBaseline* baseline = report->add_contiguous();
   baseline->set_reservation(ReservationName(summary.reservation));

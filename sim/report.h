@@ -19,6 +19,10 @@ void FillPool(const PoolSummary& summary, Report* report);
 void FillGoodput(const RequestSummary& summary, const std::string& slo,
                  Report* report);
 void AddContiguous(const ContiguousSummary& summary, Report* report);
+// REQUIRES: FillPool and FillRequests were called.
+void FillCost(int64_t gpus, double price_per_gpu_hour, Report* report);
+// What the run without prefix caching would have been.
+void FillWithoutPrefixCaching(const Report& without, Report* report);
 void FillHits(const HitResult& result, HitReport* report);
 
 void AddSwitch(const std::string& name, const std::string& value,

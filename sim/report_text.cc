@@ -299,6 +299,59 @@ std::string BaselineSection(const Report& report) {
          "while the next request had no hole.\n";
 }
 
+// --- money ------------------------------------------------------------------------
+
+std::string CostSection(const Report& report) {
+  if (!report.has_cost()) return "";
+  const Cost& cost = report.cost();
+  TextTable table({Align::kLeft, Align::kRight});
+  table.AddRow({"GPU-hours", absl::StrFormat("%.4f", cost.gpu_hours()),
+                absl::StrCat(cost.gpus(), " GPUs, idle time included")});
+  table.AddRow(
+      {"money", absl::StrFormat("%.4f", cost.money()),
+       absl::StrFormat("at %g per GPU-hour", cost.price_per_gpu_hour())});
+  table.AddRow({"per million tokens",
+                absl::StrFormat("%.4f", cost.money_per_million_tokens()),
+                "prompt and output together"});
+  table.AddRow({"per million output tokens",
+                absl::StrFormat("%.4f", cost.money_per_million_output_tokens()),
+                "all of it on the outputs"});
+  return Section("What it cost", table);
+}
+
+std::string PrefixCachingSection(const Report& report) {
+  if (!report.has_without_prefix_caching()) return "";
+  const WithoutPrefixCaching& off = report.without_prefix_caching();
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.AddRow({"", "this run", "without", "saved"});
+  const auto times = [&](const char* name, int64_t on, int64_t without) {
+    table.AddRow({name, Time(on), Time(without),
+                  without >= on ? Time(without - on)
+                                : absl::StrCat("-", Time(on - without))});
+  };
+  times("model time", report.end_ns() - report.start_ns(), off.duration_ns());
+  times("time to first token, p99", report.ttft().p99_ns(),
+        off.ttft().p99_ns());
+  const auto counts = [&](const char* name, int64_t on, int64_t without) {
+    table.AddRow({name, FormatCount(on), FormatCount(without),
+                  FormatCount(without - on)});
+  };
+  counts("tokens computed", report.scheduled_tokens(), off.scheduled_tokens());
+  counts("preemptions", report.preemptions(), off.preemptions());
+  if (off.has_cost()) {
+    const auto number = [](double value) {
+      return absl::StrFormat("%.4f", value);
+    };
+    table.AddRow({"GPU-hours", number(report.cost().gpu_hours()),
+                  number(off.cost().gpu_hours()),
+                  number(off.cost().gpu_hours() - report.cost().gpu_hours())});
+    table.AddRow({"money", number(report.cost().money()),
+                  number(off.cost().money()),
+                  number(off.cost().money() - report.cost().money())});
+  }
+  return Section("What prefix caching saved", table);
+}
+
 }  // namespace
 
 std::string ReportText(const Report& report) {
@@ -306,8 +359,9 @@ std::string ReportText(const Report& report) {
                       ConcurrencySection(report), LimitsSection(report),
                       TimesSection(report)) +
          absl::StrCat(CacheSection(report), LedgerSection(report),
-                      BaselineSection(report), "\nreal time ",
-                      Time(report.wall_ns()), "\n");
+                      BaselineSection(report), CostSection(report),
+                      PrefixCachingSection(report)) +
+         absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
 }
 
 std::string HitReportText(const HitReport& report) {

@@ -355,5 +355,66 @@ TEST(ReplayGoldenTest, FullReplayOfTheConversationTrace) {
   }
 }
 
+// 1,024 prompt tokens twice and 100; 3 + 3 + 2 outputs.
+TEST(ReplayCommandTest, MoneyIsGpuHoursTimesThePrice) {
+  const Outcome outcome =
+      Replay(Twins(),
+             {"--num-gpu-blocks", "300", "--gpu-hour-price", "3.6", "--json"});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("money means more with"));
+  const Json json = Json::parse(outcome.out);
+  const double seconds = (std::stod(json["end_ns"].get<std::string>()) -
+                          std::stod(json["start_ns"].get<std::string>())) /
+                         1e9;
+  EXPECT_GT(seconds, 0);
+  EXPECT_EQ(json["cost"]["gpus"], "1");
+  EXPECT_NEAR(json["cost"]["gpu_hours"], seconds / 3600, 1e-12);
+  EXPECT_NEAR(json["cost"]["money"], seconds / 1000, 1e-12);  // 3.6 / 3600
+  EXPECT_NEAR(json["cost"]["money_per_million_tokens"],
+              seconds / 1000 / (1024 + 1024 + 100 + 8) * 1e6, 1e-9);
+  EXPECT_NEAR(json["cost"]["money_per_million_output_tokens"],
+              seconds / 1000 / 8 * 1e6, 1e-9);
+}
+
+TEST(ReplayCommandTest, EveryGpuOfTheDeploymentIsPaid) {
+  const Outcome outcome =
+      Replay(Twins(), {"--model", "llama-3.1-8b", "--tp", "4", "--kv-memory",
+                       "20GiB", "--gpu-hour-price", "1", "--json"});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["cost"]["gpus"], "4");
+}
+
+// The twin hits 1,008 tokens; without the cache they are computed.
+TEST(ReplayCommandTest, WhatPrefixCachingSaved) {
+  const std::string trace = Write(
+      "later_twin.jsonl",
+      R"({"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
+{"timestamp": 1000, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
+)");
+  const std::vector<std::string> flags = {"--num-gpu-blocks", "300",
+                                          "--baseline", "no-prefix-caching"};
+  std::vector<std::string> json_flags = flags;
+  json_flags.push_back("--json");
+  const Outcome outcome = Replay(trace, json_flags);
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["hit_tokens"], "1008");
+  EXPECT_EQ(std::stoll(json["without_prefix_caching"]["scheduled_tokens"]
+                           .get<std::string>()) -
+                std::stoll(json["scheduled_tokens"].get<std::string>()),
+            1008);
+  const Outcome text = Replay(trace, flags);
+  EXPECT_THAT(text.out, HasSubstr("What prefix caching saved"));
+}
+
+TEST(ReplayCommandTest, APriceIsANumber) {
+  for (const char* bad : {"cheap", "-1", "nan", "1e9"}) {
+    const Outcome outcome =
+        Replay(Twins(), {"--num-gpu-blocks", "300", "--gpu-hour-price", bad});
+    EXPECT_EQ(outcome.code, kExitBadInput) << bad;
+    EXPECT_THAT(outcome.err, HasSubstr("--gpu-hour-price"));
+  }
+}
+
 }  // namespace
 }  // namespace kvsim

@@ -127,7 +127,10 @@ void DeclareOutputFlags(CLI::App& command, ReplayFlags& flags) {
       ->group("Output");
   add("--slo", flags.slo, "Goodput: ttft=2s,tpot=50ms,e2e=1min");
   add("--baseline", flags.baseline,
-      "contiguous: the same trace without paging, three ways to reserve");
+      "contiguous: the same trace without paging, three ways to reserve; "
+      "no-prefix-caching: what the cache saved");
+  add("--gpu-hour-price", flags.gpu_hour_price,
+      "Price of one GPU for one hour, in your money");
   add("--timeline", flags.timeline, "CSV file, one row per step");
   add("--chrome-trace", flags.chrome_trace,
       "JSON file for ui.perfetto.dev or chrome://tracing");
@@ -204,6 +207,7 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--step-times", !f.step_times.empty()},
        {"--slo", !f.slo.empty()},
        {"--baseline", !f.baseline.empty()},
+       {"--gpu-hour-price", !f.gpu_hour_price.empty()},
        {"--timeline", !f.timeline.empty()},
        {"--chrome-trace", !f.chrome_trace.empty()},
        {"--step-log", !f.step_log.empty()}},

@@ -46,7 +46,7 @@ struct ReplayFlags {
   std::string timing, step_us, linear_us, step_times;
 
   // What comes out.
-  std::string slo, baseline, timeline, chrome_trace, step_log;
+  std::string slo, baseline, gpu_hour_price, timeline, chrome_trace, step_log;
   bool step_log_detail = false;
 };
 

@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engines/contiguous/contiguous_engine.h"
 #include "engines/vllm/engine.h"
@@ -27,8 +29,20 @@ struct RunPlan {
   std::unique_ptr<CostModel> cost;
   ReplayTraceOptions trace;
   Slo slo;
+  std::optional<double> gpu_hour_price;
   std::unique_ptr<ReplayOutputs> outputs;
 };
+
+constexpr char kContiguous[] = "contiguous";
+constexpr char kNoPrefixCaching[] = "no-prefix-caching";
+
+absl::StatusOr<double> ParsePrice(absl::string_view text) {
+  double price;
+  if (!absl::SimpleAtod(text, &price) || !(price >= 0 && price <= 1e6)) {
+    return absl::InvalidArgumentError("accepted: 0 to 1000000, such as 2.50");
+  }
+  return price;
+}
 
 absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
   RunPlan plan;
@@ -44,8 +58,12 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
   plan.trace = *std::move(trace);
   FlagReader reader;
   reader.Read("--slo", flags.slo, ParseSlo, &plan.slo);
-  if (!flags.baseline.empty() && flags.baseline != "contiguous") {
-    reader.Refuse("--baseline", flags.baseline, "accepted: contiguous");
+  reader.Read("--gpu-hour-price", flags.gpu_hour_price, ParsePrice,
+              &plan.gpu_hour_price);
+  if (!flags.baseline.empty() && flags.baseline != kContiguous &&
+      flags.baseline != kNoPrefixCaching) {
+    reader.Refuse("--baseline", flags.baseline,
+                  "accepted: contiguous, no-prefix-caching");
   }
   if (!reader.status().ok()) return reader.status();
   absl::StatusOr<std::unique_ptr<ReplayOutputs>> outputs =
@@ -188,7 +206,15 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
                      simulator.tokens().continued_tokens(),
                      " tokens of the turn before (--continue-sessions)"));
   }
-  if (!flags.baseline.empty() && (stop == nullptr || !*stop)) {
+  if (plan.gpu_hour_price.has_value()) {
+    FillCost(plan.setup.num_gpus, *plan.gpu_hour_price, report);
+    if (flags.timing.empty() || flags.timing == "steps") {
+      report->add_warnings(
+          "--gpu-hour-price: every step takes the same time under --timing "
+          "steps; money means more with --timing roofline, linear or recorded");
+    }
+  }
+  if (flags.baseline == kContiguous && (stop == nullptr || !*stop)) {
     status = AddBaseline(flags, plan, options, stop, report);
   }
   report->set_interrupted(stop != nullptr && *stop);
@@ -212,6 +238,16 @@ absl::StatusOr<Report> RunReplay(const ReplayFlags& flags, RunWatch* watch) {
   const absl::Status status =
       RunEngine(flags, *plan, reader->get(), options, watch, &report);
   if (!status.ok()) return status;
+  if (flags.baseline == kNoPrefixCaching && !report.interrupted()) {
+    ReplayFlags off = flags;
+    off.baseline = off.timeline = off.chrome_trace = off.step_log = "";
+    off.step_log_detail = false;
+    off.no_prefix_caching = true;
+    const absl::StatusOr<Report> without = RunReplay(off, watch);
+    if (!without.ok()) return without.status();
+    FillWithoutPrefixCaching(*without, &report);
+    report.set_interrupted(without->interrupted());
+  }
   return report;
 }
 

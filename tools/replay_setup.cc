@@ -182,6 +182,7 @@ absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
   if (!answer.ok()) return answer.status();
   setup->bytes_known = true;
   setup->tensor_parallel = answer->parallel.tensor;
+  setup->num_gpus = answer->parallel.NumGpus();
   setup->gpu = question->gpu;
   setup->settings.max_num_seqs = answer->max_num_seqs;
   setup->settings.max_num_batched_tokens = answer->max_num_batched_tokens;

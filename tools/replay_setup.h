@@ -24,6 +24,7 @@ struct ReplaySetup {
   // With --model only.
   std::optional<ModelSpec> model;
   int64_t tensor_parallel = 1;
+  int64_t num_gpus = 1;
   double kv_bytes_per_token_per_rank = 0;
   std::optional<Gpu> gpu;
 };
