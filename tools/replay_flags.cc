@@ -240,7 +240,7 @@ void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags) {
   };
   add("--trace", flags.trace, "File or folder of requests")->required();
   add("--trace-format", flags.trace_format,
-      "auto, mooncake, weka or kvsim (auto: by content)");
+      "auto (by content) or a format of docs/traces.md: mooncake, weka, ...");
   add("--limit", flags.limit, "Only the first N requests");
   add("--partial-tail", flags.partial_tail,
       "unique (tokens behind the last whole hash block never hit) or shared");
