@@ -12,6 +12,7 @@
 #include "tools/capacity_command.h"
 #include "tools/command.h"
 #include "tools/compare_metrics_command.h"
+#include "tools/completion_command.h"
 #include "tools/layout_command.h"
 #include "tools/limit_command.h"
 #include "tools/models_command.h"
@@ -30,6 +31,7 @@ constexpr AddCommandFn kCommands[] = {
     AddLayoutCommand,         AddCapacityCommand, AddReplayCommand,
     AddSweepCommand,          AddLimitCommand,    AddMrcCommand,
     AddCompareMetricsCommand, AddTraceCommand,    AddModelsCommand,
+    AddCompletionCommand,
 };
 
 // Engines abbreviate some long flags behind a single dash, which CLI11 would
