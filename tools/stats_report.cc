@@ -26,7 +26,7 @@ std::string Time(int64_t time_ns) { return FormatDuration(SimTime(time_ns)); }
 
 // --- JSON and CSV ---
 
-Json DistributionJson(const Distribution& values) {
+Json SummaryJson(const ValueSummary& values) {
   Json buckets = Json::array();
   for (const Bucket& bucket : values.buckets) {
     buckets.push_back({{"low", bucket.low}, {"count", bucket.count}});
@@ -56,7 +56,7 @@ Json TreeJson(const PrefixTreeSummary& tree, int64_t input_tokens) {
           {"hit_blocks", tree.hit_blocks},
           {"hit_tokens", tree.hit_tokens},
           {"ceiling", Share(tree.hit_tokens, input_tokens)},
-          {"children", DistributionJson(Describe(tree.children))},
+          {"children", SummaryJson(Describe(tree.children))},
           {"hot", hot}};
 }
 
@@ -74,8 +74,8 @@ Json ToJson(const StatsReport& report) {
   return {{"trace", report.trace},
           {"format", TraceFormatName(report.format)},
           {"rows", profile.rows},
-          {"input_tokens", DistributionJson(profile.input)},
-          {"output_tokens", DistributionJson(profile.output)},
+          {"input_tokens", SummaryJson(profile.input)},
+          {"output_tokens", SummaryJson(profile.output)},
           {"arrivals",
            {{"first_ns", arrivals.first_ns},
             {"last_ns", arrivals.last_ns},
@@ -83,16 +83,16 @@ Json ToJson(const StatsReport& report) {
             {"most_at_once", arrivals.most_at_once},
             {"busiest_minute", arrivals.busiest_minute},
             {"gap_variation", arrivals.gap_variation},
-            {"gaps_ns", DistributionJson(arrivals.gaps_ns)}}},
+            {"gaps_ns", SummaryJson(arrivals.gaps_ns)}}},
           {"reuse",
-           {{"distance_blocks", DistributionJson(profile.reuse_blocks)},
-            {"time_ns", DistributionJson(profile.reuse_ns)}}},
+           {{"distance_blocks", SummaryJson(profile.reuse_blocks)},
+            {"time_ns", SummaryJson(profile.reuse_ns)}}},
           {"prefix_tree", TreeJson(profile.tree, profile.input.total)},
           {"sessions",
            {{"sessions", profile.sessions.sessions},
             {"rows", profile.sessions.rows},
-            {"turns", DistributionJson(profile.sessions.turns)},
-            {"think_ns", DistributionJson(profile.sessions.think_ns)}}},
+            {"turns", SummaryJson(profile.sessions.turns)},
+            {"think_ns", SummaryJson(profile.sessions.think_ns)}}},
           {"block_sizes", sizes}};
 }
 
@@ -112,9 +112,9 @@ void Flatten(const Json& json, const std::string& path, std::ostream& out) {
 
 // --- Text ---
 
-std::vector<std::string> DistributionCells(const std::string& name,
-                                           const Distribution& values,
-                                           const Print& print) {
+std::vector<std::string> SummaryCells(const std::string& name,
+                                      const ValueSummary& values,
+                                      const Print& print) {
   if (values.count == 0) return {name, "0"};
   return {name,
           FormatCount(values.count),
@@ -126,14 +126,14 @@ std::vector<std::string> DistributionCells(const std::string& name,
           print(values.max)};
 }
 
-void PrintDistributions(const TraceProfile& profile, std::ostream& out) {
+void PrintSummaries(const TraceProfile& profile, std::ostream& out) {
   std::vector<Align> columns(8, Align::kRight);
   columns[0] = Align::kLeft;
   TextTable table(columns);
   table.AddRow({"", "count", "mean", "min", "p50", "p90", "p99", "max"});
-  const auto add = [&table](const std::string& name, const Distribution& values,
+  const auto add = [&table](const std::string& name, const ValueSummary& values,
                             const Print& print) {
-    table.AddRow(DistributionCells(name, values, print));
+    table.AddRow(SummaryCells(name, values, print));
   };
   add("input tokens", profile.input, FormatCount);
   add("output tokens", profile.output, FormatCount);
@@ -159,7 +159,7 @@ void PrintArrivals(const TraceProfile& profile, std::ostream& out) {
 }
 
 // How much of the reuse a cache of some size would see.
-void PrintReuse(const Distribution& reuse, std::ostream& out) {
+void PrintReuse(const ValueSummary& reuse, std::ostream& out) {
   if (reuse.count == 0) return;
   out << "\nReuse: blocks used again within so many other blocks (LRU)\n";
   TextTable table({Align::kRight, Align::kRight, Align::kRight});
@@ -228,7 +228,7 @@ void PrintStatsText(const StatsReport& report, std::ostream& out) {
   }
   out << "\n\n";
   if (profile.rows == 0) return;
-  PrintDistributions(profile, out);
+  PrintSummaries(profile, out);
   PrintArrivals(profile, out);
   PrintReuse(profile.reuse_blocks, out);
   PrintTree(profile, out);

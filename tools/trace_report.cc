@@ -16,7 +16,7 @@ void Line(std::ostream& out, absl::string_view name, absl::string_view text) {
 }
 
 void TokenLine(std::ostream& out, absl::string_view name,
-               const TokenCounts& tokens, int64_t rows) {
+               const ValueSummary& tokens, int64_t rows) {
   out << absl::StrFormat("%-22s %16s %12s %10s %10s %10s %10s %12s\n", name,
                          FormatCount(tokens.total),
                          rows == 0 ? "n/a" : FormatRatio(tokens.total, rows, 1),
@@ -50,7 +50,7 @@ void PrintBlocks(const TraceSummary& summary, std::ostream& out) {
                    FormatCount(summary.repeated_ids), " ids twice in one row"));
 }
 
-nlohmann::ordered_json TokensJson(const TokenCounts& tokens) {
+nlohmann::ordered_json TokensJson(const ValueSummary& tokens) {
   return {{"total", tokens.total}, {"min", tokens.min}, {"p50", tokens.p50},
           {"p90", tokens.p90},     {"p99", tokens.p99}, {"max", tokens.max}};
 }

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "traces/distribution.h"
 #include "traces/preset_trace.h"
+#include "traces/value_summary.h"
 
 namespace kvsim {
 namespace {
@@ -34,7 +34,7 @@ void FigureCounter::Add(const TraceRequest& row) {
 }
 
 TraceFigures FigureCounter::Figures() const {
-  const Distribution input = Describe(inputs_);
+  const ValueSummary input = Describe(inputs_);
   TraceFigures figures;
   figures.rows = input.count;
   figures.input_mean = input.mean();

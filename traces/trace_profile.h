@@ -1,7 +1,7 @@
 // Everything `kvsim trace stats` says about a trace.
 //
 // Model:      feed every row in order, then ask once. What it is built of:
-//             distribution.h (lengths, times), reuse_distance.h (use order:
+//             value_summary.h (lengths, times), reuse_distance.h (use order:
 //             rows in order, blocks from the prompt's start), prefix_tree.h,
 //             block_size_ceiling.h. Only whole blocks count.
 // Units:      tokens, blocks of the trace's own size, nanoseconds.
@@ -15,10 +15,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "traces/block_size_ceiling.h"
-#include "traces/distribution.h"
 #include "traces/prefix_tree.h"
 #include "traces/reuse_distance.h"
 #include "traces/trace_request.h"
+#include "traces/value_summary.h"
 
 namespace kvsim {
 
@@ -28,7 +28,7 @@ struct ArrivalProfile {
   int64_t distinct = 0;        // different times
   int64_t most_at_once = 0;    // rows of one time
   int64_t busiest_minute = 0;  // rows; minutes count from time 0
-  Distribution gaps_ns;        // between rows
+  ValueSummary gaps_ns;        // between rows
   // Variance of the gaps over their mean squared: 1 for a Poisson process, more
   // for bursts. 0 without two rows or without time between them.
   double gap_variation = 0;
@@ -37,8 +37,8 @@ struct ArrivalProfile {
 struct SessionProfile {
   int64_t sessions = 0;
   int64_t rows = 0;       // that belong to one
-  Distribution turns;     // per session
-  Distribution think_ns;  // of rows that follow another
+  ValueSummary turns;     // per session
+  ValueSummary think_ns;  // of rows that follow another
 };
 
 struct BlockSizePoint {
@@ -49,11 +49,11 @@ struct BlockSizePoint {
 
 struct TraceProfile {
   int64_t rows = 0;
-  Distribution input;
-  Distribution output;
+  ValueSummary input;
+  ValueSummary output;
   ArrivalProfile arrivals;
-  Distribution reuse_blocks;  // stack distances of blocks used again
-  Distribution reuse_ns;      // times since their last use
+  ValueSummary reuse_blocks;  // stack distances of blocks used again
+  ValueSummary reuse_ns;      // times since their last use
   PrefixTreeSummary tree;
   SessionProfile sessions;
   std::vector<BlockSizePoint> block_sizes;

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST(DescribeTest, QuantilesAndPowersOfTwo) {
-  const Distribution d = Describe({5, 0, 1, 4, 8});
+  const ValueSummary d = Describe({5, 0, 1, 4, 8});
   EXPECT_EQ(d.count, 5);
   EXPECT_EQ(d.total, 18);
   EXPECT_EQ(d.min, 0);

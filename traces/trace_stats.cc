@@ -12,24 +12,6 @@ void AddTo(int64_t* sum, int64_t value) {
   }
 }
 
-// REQUIRES: `values` is sorted and not empty.
-int64_t Percentile(const std::vector<int64_t>& values, size_t percent) {
-  return values[(values.size() - 1) * percent / 100];
-}
-
-TokenCounts Count(std::vector<int64_t> values) {
-  TokenCounts counts;
-  if (values.empty()) return counts;
-  std::sort(values.begin(), values.end());
-  for (const int64_t value : values) AddTo(&counts.total, value);
-  counts.min = values.front();
-  counts.p50 = Percentile(values, 50);
-  counts.p90 = Percentile(values, 90);
-  counts.p99 = Percentile(values, 99);
-  counts.max = values.back();
-  return counts;
-}
-
 }  // namespace
 
 void TraceStats::Add(const TraceRequest& row) {
@@ -81,8 +63,8 @@ void TraceStats::AddBlocks(const TraceRequest& row) {
 
 TraceSummary TraceStats::Summary() const {
   TraceSummary summary = summary_;
-  summary.input = Count(inputs_);
-  summary.output = Count(outputs_);
+  summary.input = Describe(inputs_);
+  summary.output = Describe(outputs_);
   summary.hash_blocks.assign(hash_blocks_.begin(), hash_blocks_.end());
   summary.distinct_blocks = static_cast<int64_t>(blocks_.size());
   summary.sessions = static_cast<int64_t>(turns_.size());

@@ -5,8 +5,7 @@
 //             last blocks included: a row hits the longest run of its first ids
 //             that earlier rows had.
 // Units:      tokens, blocks (of the trace's own hash block) and nanoseconds.
-//             Percentile q is the element at floor(q (n - 1)) of the sorted
-//             list. Sums stay at the int64 maximum instead of overflowing.
+//             Sums stay at the int64 maximum instead of overflowing.
 // Costs:      16 bytes per row and about 50 per distinct id.
 #ifndef KVSIM_TRACES_TRACE_STATS_H_
 #define KVSIM_TRACES_TRACE_STATS_H_
@@ -19,25 +18,17 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "traces/trace_request.h"
+#include "traces/value_summary.h"
 
 namespace kvsim {
-
-struct TokenCounts {
-  int64_t total = 0;
-  int64_t min = 0;
-  int64_t p50 = 0;
-  int64_t p90 = 0;
-  int64_t p99 = 0;
-  int64_t max = 0;
-};
 
 struct TraceSummary {
   int64_t rows = 0;
   int64_t first_arrival_ns = 0;
   int64_t last_arrival_ns = 0;
   int64_t distinct_arrivals = 0;
-  TokenCounts input;
-  TokenCounts output;
+  ValueSummary input;
+  ValueSummary output;
   int64_t rows_without_output = 0;
   std::vector<int64_t> hash_blocks;  // every size that occurs, ascending
 

@@ -1,4 +1,4 @@
-#include "traces/distribution.h"
+#include "traces/value_summary.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 
 namespace kvsim {
 
-Distribution Describe(std::vector<int64_t> values) {
-  Distribution result;
+ValueSummary Describe(std::vector<int64_t> values) {
+  ValueSummary result;
   if (values.empty()) return result;
   std::sort(values.begin(), values.end());
   const auto percentile = [&values](size_t percent) {

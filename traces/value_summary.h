@@ -1,6 +1,6 @@
 // What a list of integers looks like: mean, quantiles, and powers of two.
-#ifndef KVSIM_TRACES_DISTRIBUTION_H_
-#define KVSIM_TRACES_DISTRIBUTION_H_
+#ifndef KVSIM_TRACES_VALUE_SUMMARY_H_
+#define KVSIM_TRACES_VALUE_SUMMARY_H_
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ struct Bucket {
 
 // Percentile q is the element at floor(q (n - 1)) of the sorted values. The
 // total stays at the int64 maximum instead of overflowing.
-struct Distribution {
+struct ValueSummary {
   int64_t count = 0;
   int64_t total = 0;
   int64_t min = 0;
@@ -32,8 +32,8 @@ struct Distribution {
 };
 
 // REQUIRES: no value is negative. O(n log n).
-Distribution Describe(std::vector<int64_t> values);
+ValueSummary Describe(std::vector<int64_t> values);
 
 }  // namespace kvsim
 
-#endif  // KVSIM_TRACES_DISTRIBUTION_H_
+#endif  // KVSIM_TRACES_VALUE_SUMMARY_H_
