@@ -23,7 +23,6 @@ class AzureRows final : public RowDecoder {
                   std::vector<TraceProblem>* problems) override;
   Outcome Decode(absl::string_view line, const TraceProblem& place,
                  DecodedRow* row, std::vector<TraceProblem>* problems) override;
-  bool MayHaveSessions(absl::string_view) const override { return false; }
 
  private:
   CsvTable table_;

@@ -19,31 +19,25 @@ constexpr char kAcceptedParent[] =
 
 }  // namespace
 
-RowDecoder::Outcome BailianRows::Decode(absl::string_view line,
-                                        const TraceProblem& place,
-                                        DecodedRow* row,
-                                        std::vector<TraceProblem>* problems) {
-  *row = DecodedRow();
-  const std::optional<simdjson::dom::object> object =
-      parser_.Parse(line, place, problems);
-  if (!object.has_value()) return Outcome::kRow;
-  JsonFields fields(*object, place, "", problems);
+RowDecoder::Outcome BailianRows::DecodeFields(
+    JsonFields* fields, const TraceProblem&, DecodedRow* row,
+    std::vector<TraceProblem>* problems) {
   TraceRequest& request = row->request;
-  const int64_t chat = fields.Integer("chat_id", 0, kMaxChat, kAcceptedChat);
+  const int64_t chat = fields->Integer("chat_id", 0, kMaxChat, kAcceptedChat);
   const int64_t parent =
-      fields.Integer("parent_chat_id", -1, kMaxChat, kAcceptedParent);
+      fields->Integer("parent_chat_id", -1, kMaxChat, kAcceptedParent);
   row->name = absl::StrCat(chat);
   if (parent >= 0) row->parent = absl::StrCat(parent);
   row->has_think_time = false;
-  request.arrival_ns = fields.Seconds("timestamp");
+  request.arrival_ns = fields->Seconds("timestamp");
   request.input_length =
-      fields.Integer("input_length", 1, kMaxTraceTokens, kAcceptedInputLength);
-  request.output_length = fields.Integer("output_length", 0, kMaxTraceTokens,
-                                         kAcceptedOutputLength);
+      fields->Integer("input_length", 1, kMaxTraceTokens, kAcceptedInputLength);
+  request.output_length = fields->Integer("output_length", 0, kMaxTraceTokens,
+                                          kAcceptedOutputLength);
   request.hash_block = kHashBlock;
-  fields.Ids("hash_ids", &request.hash_ids);
+  fields->Ids("hash_ids", &request.hash_ids);
   if (problems->empty()) {
-    CheckIdCount(request, IdCount::kEither, "hash_ids", &fields);
+    CheckIdCount(request, IdCount::kEither, "hash_ids", fields);
   }
   return Outcome::kRow;
 }

@@ -13,20 +13,19 @@
 
 #include <vector>
 
-#include "traces/json_line.h"
-#include "traces/row_decoder.h"
+#include "traces/json_rows.h"
 
 namespace kvsim {
 
-class BailianRows final : public RowDecoder {
+class BailianRows final : public JsonRows {
  public:
   RowTraits traits() const override { return RowTraits(); }
-  Outcome Decode(absl::string_view line, const TraceProblem& place,
-                 DecodedRow* row, std::vector<TraceProblem>* problems) override;
   bool MayHaveSessions(absl::string_view) const override { return true; }
 
  private:
-  JsonLineParser parser_;
+  Outcome DecodeFields(JsonFields* fields, const TraceProblem& place,
+                       DecodedRow* row,
+                       std::vector<TraceProblem>* problems) override;
 };
 
 }  // namespace kvsim

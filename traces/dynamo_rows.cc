@@ -62,21 +62,16 @@ void ReadRequest(simdjson::dom::object object, const TraceProblem& place,
 
 }  // namespace
 
-RowDecoder::Outcome DynamoRows::Decode(absl::string_view line,
-                                       const TraceProblem& place,
-                                       DecodedRow* row,
-                                       std::vector<TraceProblem>* problems) {
-  *row = DecodedRow();
-  std::optional<simdjson::dom::object> object =
-      parser_.Parse(line, place, problems);
-  if (!object.has_value()) return Outcome::kRow;
+RowDecoder::Outcome DynamoRows::DecodeFields(
+    JsonFields* fields, const TraceProblem& place, DecodedRow* row,
+    std::vector<TraceProblem>* problems) {
   std::string prefix;
-  JsonFields outer(*object, place, "", problems);
-  if (const auto inner = outer.OptionalObject("event"); inner.has_value()) {
-    object = inner;
+  std::optional<JsonFields> inside;
+  if (const auto inner = fields->OptionalObject("event"); inner.has_value()) {
     prefix = "event.";
+    inside.emplace(*inner, place, prefix, problems);
   }
-  JsonFields event(*object, place, prefix, problems);
+  JsonFields& event = inside.has_value() ? *inside : *fields;
   const std::string type = event.OptionalName("event_type");
   if (type.empty()) {
     event.AddMissing("event_type", "\"request_end\" or another event's name");

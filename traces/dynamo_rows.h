@@ -17,23 +17,18 @@
 
 #include <vector>
 
-#include "traces/json_fields.h"
-#include "traces/json_line.h"
-#include "traces/row_decoder.h"
+#include "traces/json_rows.h"
 
 namespace kvsim {
 
-class DynamoRows final : public RowDecoder {
+class DynamoRows final : public JsonRows {
  public:
-  RowTraits traits() const override {
-    return {.has_header = false, .in_order = false, .shift_to_zero = true};
-  }
-  Outcome Decode(absl::string_view line, const TraceProblem& place,
-                 DecodedRow* row, std::vector<TraceProblem>* problems) override;
-  bool MayHaveSessions(absl::string_view) const override { return false; }
+  RowTraits traits() const override { return kLogTraits; }
 
  private:
-  JsonLineParser parser_;
+  Outcome DecodeFields(JsonFields* fields, const TraceProblem& place,
+                       DecodedRow* row,
+                       std::vector<TraceProblem>* problems) override;
 };
 
 }  // namespace kvsim

@@ -31,14 +31,11 @@ namespace kvsim {
 
 class KvEventRows final : public RowDecoder {
  public:
-  RowTraits traits() const override {
-    return {.has_header = false, .in_order = false, .shift_to_zero = true};
-  }
+  RowTraits traits() const override { return kLogTraits; }
   // Always kNoRequest: the rows come with Finish.
   Outcome Decode(absl::string_view line, const TraceProblem& place,
                  DecodedRow* row, std::vector<TraceProblem>* problems) override;
   void Finish(std::vector<DecodedRow>* rows) override;
-  bool MayHaveSessions(absl::string_view) const override { return false; }
 
  private:
   // One request while it is put together.

@@ -27,34 +27,28 @@ LookupLog UcmLog() {
 
 LookupRows::LookupRows(LookupLog log) : log_(std::move(log)) {}
 
-RowDecoder::Outcome LookupRows::Decode(absl::string_view line,
-                                       const TraceProblem& place,
-                                       DecodedRow* row,
-                                       std::vector<TraceProblem>* problems) {
-  *row = DecodedRow();
-  const std::optional<simdjson::dom::object> object =
-      parser_.Parse(line, place, problems);
-  if (!object.has_value()) return Outcome::kRow;
-  JsonFields fields(*object, place, "", problems);
+RowDecoder::Outcome LookupRows::DecodeFields(
+    JsonFields* fields, const TraceProblem&, DecodedRow* row,
+    std::vector<TraceProblem>* problems) {
   if (log_.has_operations) {
-    const std::string operation = fields.OptionalName("op_type");
+    const std::string operation = fields->OptionalName("op_type");
     if (operation.empty()) {
-      fields.AddMissing("op_type", "\"load\", \"lookup\" or another's name");
+      fields->AddMissing("op_type", "\"load\", \"lookup\" or another's name");
     }
     if (operation != "load" && operation != "lookup") {
       return Outcome::kNoRequest;
     }
   }
   TraceRequest& request = row->request;
-  request.arrival_ns = fields.Seconds("timestamp");
+  request.arrival_ns = fields->Seconds("timestamp");
   request.hash_block =
-      fields.OptionalInteger(log_.chunk_size, 1, kMaxHashBlock,
-                             log_.default_chunk_size, kAcceptedHashBlock);
-  fields.HashNames(fields.OneOf(log_.hashes), &request.hash_ids);
-  ReadLength(&fields, &request);
+      fields->OptionalInteger(log_.chunk_size, 1, kMaxHashBlock,
+                              log_.default_chunk_size, kAcceptedHashBlock);
+  fields->HashNames(fields->OneOf(log_.hashes), &request.hash_ids);
+  ReadLength(fields, &request);
   if (problems->empty()) {
-    CheckIdCount(request, IdCount::kWholeBlocks, fields.OneOf(log_.hashes),
-                 &fields);
+    CheckIdCount(request, IdCount::kWholeBlocks, fields->OneOf(log_.hashes),
+                 fields);
   }
   return Outcome::kRow;
 }

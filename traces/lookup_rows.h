@@ -19,9 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/json_fields.h"
-#include "traces/json_line.h"
-#include "traces/row_decoder.h"
+#include "traces/json_rows.h"
 
 namespace kvsim {
 
@@ -37,22 +35,19 @@ struct LookupLog {
 LookupLog LmcacheLog();
 LookupLog UcmLog();
 
-class LookupRows final : public RowDecoder {
+class LookupRows final : public JsonRows {
  public:
   explicit LookupRows(LookupLog log);
 
-  RowTraits traits() const override {
-    return {.has_header = false, .in_order = false, .shift_to_zero = true};
-  }
-  Outcome Decode(absl::string_view line, const TraceProblem& place,
-                 DecodedRow* row, std::vector<TraceProblem>* problems) override;
-  bool MayHaveSessions(absl::string_view) const override { return false; }
+  RowTraits traits() const override { return kLogTraits; }
 
  private:
+  Outcome DecodeFields(JsonFields* fields, const TraceProblem& place,
+                       DecodedRow* row,
+                       std::vector<TraceProblem>* problems) override;
   void ReadLength(JsonFields* fields, TraceRequest* row);
 
   LookupLog log_;
-  JsonLineParser parser_;
 };
 
 }  // namespace kvsim

@@ -57,21 +57,16 @@ bool MooncakeDialectRows::MayHaveSessions(absl::string_view first) const {
   return absl::StrContains(first, "\"session_id\"");
 }
 
-RowDecoder::Outcome MooncakeDialectRows::Decode(
-    absl::string_view line, const TraceProblem& place, DecodedRow* row,
+RowDecoder::Outcome MooncakeDialectRows::DecodeFields(
+    JsonFields* fields, const TraceProblem&, DecodedRow* row,
     std::vector<TraceProblem>* problems) {
-  *row = DecodedRow();
-  const std::optional<simdjson::dom::object> object =
-      parser_.Parse(line, place, problems);
-  if (!object.has_value()) return Outcome::kRow;
-  JsonFields fields(*object, place, "", problems);
-  ReadTimes(&fields, row);
-  ReadLengths(&fields, &row->request);
+  ReadTimes(fields, row);
+  ReadLengths(fields, &row->request);
   const size_t before = problems->size();
-  ReadIds(&fields, &row->request);
+  ReadIds(fields, &row->request);
   if (before == 0 && problems->empty() && row->request.hash_block > 0) {
     CheckIdCount(row->request, dialect_.id_count,
-                 fields.OneOf(dialect_.hash_ids), &fields);
+                 fields->OneOf(dialect_.hash_ids), fields);
   }
   if (problems->empty() && !row->session.empty()) {
     sessions_.insert(row->session);

@@ -17,8 +17,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "traces/id_count.h"
-#include "traces/json_line.h"
-#include "traces/row_decoder.h"
+#include "traces/json_rows.h"
 #include "traces/timed_trace_options.h"
 
 namespace kvsim {
@@ -44,22 +43,22 @@ MooncakeDialect DynamoMooncakeDialect();
 MooncakeDialect AiperfDialect();
 MooncakeDialect TimedTraceDialect(const TimedTraceOptions& options);
 
-class MooncakeDialectRows final : public RowDecoder {
+class MooncakeDialectRows final : public JsonRows {
  public:
   explicit MooncakeDialectRows(MooncakeDialect dialect);
 
   RowTraits traits() const override { return RowTraits(); }
-  Outcome Decode(absl::string_view line, const TraceProblem& place,
-                 DecodedRow* row, std::vector<TraceProblem>* problems) override;
   bool MayHaveSessions(absl::string_view first) const override;
 
  private:
+  Outcome DecodeFields(JsonFields* fields, const TraceProblem& place,
+                       DecodedRow* row,
+                       std::vector<TraceProblem>* problems) override;
   void ReadTimes(JsonFields* fields, DecodedRow* row);
   void ReadLengths(JsonFields* fields, TraceRequest* row);
   void ReadIds(JsonFields* fields, TraceRequest* row);
 
   MooncakeDialect dialect_;
-  JsonLineParser parser_;
   absl::flat_hash_set<std::string> sessions_;  // seen so far
 };
 

@@ -41,24 +41,18 @@ void ReadTokens(JsonFields* fields, TraceRequest* row) {
 
 }  // namespace
 
-RowDecoder::Outcome OpenAiRows::Decode(absl::string_view line,
-                                       const TraceProblem& place,
-                                       DecodedRow* row,
-                                       std::vector<TraceProblem>* problems) {
-  *row = DecodedRow();
-  const std::optional<simdjson::dom::object> object =
-      parser_.Parse(line, place, problems);
-  if (!object.has_value()) return Outcome::kRow;
-  JsonFields fields(*object, place, "", problems);
-  row->request.arrival_ns = ReadTime(&fields);
+RowDecoder::Outcome OpenAiRows::DecodeFields(
+    JsonFields* fields, const TraceProblem& place, DecodedRow* row,
+    std::vector<TraceProblem>* problems) {
+  row->request.arrival_ns = ReadTime(fields);
   row->session =
-      fields.OptionalName(fields.OneOf({"session_id", "conversation_id"}));
+      fields->OptionalName(fields->OneOf({"session_id", "conversation_id"}));
   row->has_think_time = false;
-  if (const auto usage = fields.OptionalObject("usage"); usage.has_value()) {
+  if (const auto usage = fields->OptionalObject("usage"); usage.has_value()) {
     JsonFields counts(*usage, place, "usage.", problems);
     ReadTokens(&counts, &row->request);
   } else {
-    ReadTokens(&fields, &row->request);
+    ReadTokens(fields, &row->request);
   }
   return Outcome::kRow;
 }

@@ -43,6 +43,10 @@ struct RowTraits {
   bool shift_to_zero = false;
 };
 
+// Of logs, which are written when something ends and count from some other time.
+inline constexpr RowTraits kLogTraits = {
+    .has_header = false, .in_order = false, .shift_to_zero = true};
+
 class RowDecoder {
  public:
   enum class Outcome { kRow, kNoRequest };
@@ -66,15 +70,19 @@ class RowDecoder {
   // formats that are not in order.
   virtual void Finish(std::vector<DecodedRow>* rows);
 
-  // True when rows may have sessions or parents; `first` is the first line of a
-  // row.
-  virtual bool MayHaveSessions(absl::string_view first) const = 0;
+  // True when rows of an ordered format may have sessions or parents; `first` is
+  // the first line of a row. Sorted ones are known when all rows are.
+  virtual bool MayHaveSessions(absl::string_view first) const;
 };
 
 inline void RowDecoder::ReadHeader(absl::string_view, const TraceProblem&,
                                    std::vector<TraceProblem>*) {}
 
 inline void RowDecoder::Finish(std::vector<DecodedRow>*) {}
+
+inline bool RowDecoder::MayHaveSessions(absl::string_view) const {
+  return false;
+}
 
 }  // namespace kvsim
 
