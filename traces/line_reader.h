@@ -34,7 +34,10 @@ class LineReader {
   // True: *line is the next line, valid until the next call. False: no more.
   absl::StatusOr<bool> Next(absl::string_view* line);
 
-  // The number of the line that Next gave last, from 1.
+  // The same, passing over lines of nothing but spaces and tabs.
+  absl::StatusOr<bool> NextFilled(absl::string_view* line);
+
+  // The number of the line that was given last, from 1.
   int64_t line_number() const { return line_number_; }
   const std::string& path() const { return source_->path(); }
 

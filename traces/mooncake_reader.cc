@@ -4,21 +4,9 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "base/text.h"
+#include "traces/row_problems.h"
 
 namespace kvsim {
-namespace {
-
-bool IsBlank(absl::string_view line) {
-  return line.find_first_not_of(" \t\r") == absl::string_view::npos;
-}
-
-std::string Ms(int64_t time_ns) {
-  return absl::StrCat(FormatRatio(time_ns, 1'000'000, 3), " ms");
-}
-
-}  // namespace
 
 MooncakeReader::MooncakeReader(std::unique_ptr<ByteSource> source,
                                bool allow_disorder)
@@ -42,10 +30,7 @@ absl::StatusOr<bool> MooncakeReader::NextLine() {
     line_is_held_ = false;
     return true;
   }
-  while (true) {
-    absl::StatusOr<bool> found = lines_.Next(&line_);
-    if (!found.ok() || !*found || !IsBlank(line_)) return found;
-  }
+  return lines_.NextFilled(&line_);
 }
 
 absl::StatusOr<bool> MooncakeReader::Next(TraceRequest* row) {
@@ -68,31 +53,22 @@ void MooncakeReader::Decode(TraceRequest* row) {
   if (decoder_.DecodeFast(line_, row)) {
     row_session_.is_given = false;
   } else {
-    const TraceProblem place{lines_.path(), lines_.line_number(), "", "", ""};
-    decoder_.DecodeChecked(line_, place, row, &row_session_, &problems_);
+    decoder_.DecodeChecked(line_, Place(), row, &row_session_, &problems_);
   }
   if (problems_.empty()) CheckOrder(*row);
 }
 
 void MooncakeReader::CheckOrder(const TraceRequest& row) {
   if (row.arrival_ns < last_arrival_ns_ && !allow_disorder_) {
-    AddProblem(
-        "timestamp", Ms(row.arrival_ns),
-        absl::StrCat("at least the row before it, ", Ms(last_arrival_ns_),
-                     " (`kvsim trace convert --sort` sorts a trace "
-                     "once)"));
+    problems_.push_back(OutOfOrder(Place(), row.arrival_ns, last_arrival_ns_));
   }
   if (row_session_.is_given && !has_sessions_) {
-    AddProblem("session_id", Excerpt(row_session_.name),
-               "no session, because the first row has none");
+    problems_.push_back(UnannouncedSession(Place(), row_session_.name));
   }
 }
 
-void MooncakeReader::AddProblem(const std::string& field,
-                                const std::string& found,
-                                const std::string& accepted) {
-  problems_.push_back(
-      {lines_.path(), lines_.line_number(), field, found, accepted});
+TraceProblem MooncakeReader::Place() const {
+  return TraceProblem{lines_.path(), lines_.line_number(), "", "", ""};
 }
 
 void MooncakeReader::FollowSession(TraceRequest* row) {

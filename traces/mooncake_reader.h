@@ -46,8 +46,7 @@ class MooncakeReader final : public TraceReader {
   absl::StatusOr<bool> NextLine();
   void Decode(TraceRequest* row);
   void CheckOrder(const TraceRequest& row);
-  void AddProblem(const std::string& field, const std::string& found,
-                  const std::string& accepted);
+  TraceProblem Place() const;
   void FollowSession(TraceRequest* row);
 
   LineReader lines_;

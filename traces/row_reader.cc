@@ -4,22 +4,10 @@
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "base/text.h"
+#include "traces/row_problems.h"
 
 namespace kvsim {
-namespace {
-
-bool IsBlank(absl::string_view line) {
-  return line.find_first_not_of(" \t\r") == absl::string_view::npos;
-}
-
-std::string Ms(int64_t time_ns) {
-  return absl::StrCat(FormatRatio(time_ns, 1'000'000, 3), " ms");
-}
-
-}  // namespace
 
 RowReader::RowReader(std::unique_ptr<ByteSource> source,
                      std::unique_ptr<RowDecoder> decoder, TraceFormat format,
@@ -95,13 +83,9 @@ absl::StatusOr<bool> RowReader::NextLine() {
     line_is_held_ = false;
     return true;
   }
-  while (true) {
-    absl::StatusOr<bool> found = lines_.Next(&line_);
-    if (!found.ok() || !*found) return found;
-    if (IsBlank(line_)) continue;
-    line_ = absl::StripSuffix(line_, "\r");
-    return true;
-  }
+  absl::StatusOr<bool> found = lines_.NextFilled(&line_);
+  if (found.ok() && *found) line_ = absl::StripSuffix(line_, "\r");
+  return found;
 }
 
 // The next line that is a request.
@@ -148,20 +132,12 @@ absl::StatusOr<bool> RowReader::NextSorted(TraceRequest* row) {
 
 void RowReader::CheckOrder(const DecodedRow& row) {
   if (!problems_.empty()) return;
-  TraceProblem problem = Place();
   if (row.has_arrival && row.request.arrival_ns < last_arrival_ns_ &&
       !allow_disorder_) {
-    problem.field = "timestamp";
-    problem.found = Ms(row.request.arrival_ns);
-    problem.accepted =
-        absl::StrCat("at least the row before it, ", Ms(last_arrival_ns_),
-                     " (`kvsim trace convert --sort` sorts a trace once)");
-    problems_.push_back(std::move(problem));
+    problems_.push_back(
+        OutOfOrder(Place(), row.request.arrival_ns, last_arrival_ns_));
   } else if (!row.session.empty() && !has_sessions_) {
-    problem.field = "session_id";
-    problem.found = Excerpt(row.session);
-    problem.accepted = "no session, because the first row has none";
-    problems_.push_back(std::move(problem));
+    problems_.push_back(UnannouncedSession(Place(), row.session));
   }
 }
 
