@@ -40,16 +40,6 @@ absl::StatusOr<bool> LineReader::Next(absl::string_view* line) {
   }
 }
 
-absl::StatusOr<bool> LineReader::NextFilled(absl::string_view* line) {
-  while (true) {
-    absl::StatusOr<bool> found = Next(line);
-    if (!found.ok() || !*found ||
-        line->find_first_not_of(" \t\r") != absl::string_view::npos) {
-      return found;
-    }
-  }
-}
-
 // Moves the unfinished line to the front, makes room and reads on.
 absl::Status LineReader::Fill() {
   const size_t pending = end_ - begin_;

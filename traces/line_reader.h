@@ -53,6 +53,17 @@ class LineReader {
   int64_t line_number_ = 0;
 };
 
+// Inline: called once a line, where every nanosecond shows.
+inline absl::StatusOr<bool> LineReader::NextFilled(absl::string_view* line) {
+  while (true) {
+    absl::StatusOr<bool> found = Next(line);
+    if (!found.ok() || !*found ||
+        line->find_first_not_of(" \t\r") != absl::string_view::npos) {
+      return found;
+    }
+  }
+}
+
 }  // namespace kvsim
 
 #endif  // KVSIM_TRACES_LINE_READER_H_
