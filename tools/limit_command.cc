@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "engines/vllm/settings.h"
 #include "sim/slo.h"
 #include "tools/find_edge.h"
 #include "tools/flag_reader.h"
@@ -40,39 +41,41 @@ struct Demand {
   int64_t precision_ppm = 10'000;
 };
 
-// One setting that can be turned: the values of the search and the flag's text.
+// One setting that can be turned: what the search calls it and where it stands.
 struct Dial {
   const char* name;  // of --find
-  const char* flag;  // that it turns
+  const char* flag;
   const char* superlative;
   bool holds_below;  // more of it makes service worse
   int64_t least, most;
+  int64_t unit;  // values of the search per 1 of the flag
+  std::string ReplayFlags::*text;
+  // Where the engine keeps it; null: it is the trace's and starts at 1.
+  int64_t vllm::Settings::*setting;
 };
 constexpr Dial kDials[] = {
-    // In thousandths.
-    {"rate", "--rate-scale", "largest rate scale", true, 1, 1'000'000},
+    {"rate", "--rate-scale", "largest rate scale", true, 1, 1'000'000, 1000,
+     &ReplayFlags::rate_scale, nullptr},
     {"concurrency", "--max-num-seqs", "largest number of running requests",
-     true, 1, 1 << 16},
+     true, 1, 1 << 16, 1, &ReplayFlags::max_num_seqs,
+     &vllm::Settings::max_num_seqs},
     {"memory", "--num-gpu-blocks", "smallest number of blocks", false, 2,
-     (int64_t{1} << 31) - 1},
+     (int64_t{1} << 31) - 1, 1, &ReplayFlags::num_gpu_blocks,
+     &vllm::Settings::num_gpu_blocks},
 };
 
-bool IsRate(const Dial& dial) { return dial.most == 1'000'000; }
+bool IsMemory(const Dial& dial) {
+  return dial.setting == &vllm::Settings::num_gpu_blocks;
+}
 
 std::string ValueText(const Dial& dial, int64_t value) {
-  return IsRate(dial) ? FormatRatio(value, 1000, 3) : FormatCount(value);
+  return dial.unit == 1 ? FormatCount(value) : FormatRatio(value, dial.unit, 3);
 }
 
 void Turn(const Dial& dial, int64_t value, ReplayFlags* flags) {
-  const std::string text = absl::StrCat(value);
-  if (IsRate(dial)) {
-    flags->rate_scale = FormatRatio(value, 1000, 3);
-  } else if (dial.holds_below) {
-    flags->max_num_seqs = text;
-  } else {
-    flags->num_gpu_blocks = text;
-    flags->kv_memory.clear();
-  }
+  flags->*dial.text =
+      dial.unit == 1 ? absl::StrCat(value) : FormatRatio(value, dial.unit, 3);
+  if (IsMemory(dial)) flags->kv_memory.clear();  // said the same
 }
 
 struct Probe {
@@ -145,19 +148,17 @@ absl::StatusOr<Demand> ReadDemand(const LimitFlags& flags) {
 
 // The setting that the flags describe is the first one tried.
 absl::StatusOr<int64_t> StartOf(const Dial& dial, const ReplayFlags& flags) {
-  if (IsRate(dial)) return 1000;
+  if (dial.setting == nullptr) return dial.unit;
   const absl::StatusOr<ReplaySetup> setup = SetUpReplay(flags);
   if (!setup.ok()) return setup.status();
-  const int64_t value = dial.holds_below ? setup->settings.max_num_seqs
-                                         : setup->settings.num_gpu_blocks;
-  return std::clamp(value, dial.least, dial.most);
+  return std::clamp(setup->settings.*dial.setting, dial.least, dial.most);
 }
 
 // --- what comes out --------------------------------------------------------------
 
 std::string Explained(const Dial& dial, const Edge& edge,
                       const std::vector<Probe>& probes) {
-  const auto probe = [&](int64_t value) {
+  const auto probe = [&](int64_t value) -> const Probe& {
     return *std::find_if(probes.begin(), probes.end(),
                          [&](const Probe& p) { return p.value == value; });
   };
@@ -169,7 +170,7 @@ std::string Explained(const Dial& dial, const Edge& edge,
   std::string text = absl::StrCat(
       "The ", dial.superlative, " that holds: ", ValueText(dial, *edge.holds));
   const Report& report = probe(*edge.holds).report;
-  if (!dial.holds_below && report.ledger_unit() == "bytes") {
+  if (IsMemory(dial) && report.ledger_unit() == "bytes") {
     absl::StrAppend(&text, " (",
                     FormatBytes(Bytes(*edge.holds * report.bytes_per_block())),
                     " on each rank)");
@@ -212,8 +213,8 @@ std::string Text(const Dial& dial, const Edge& edge,
 
 nlohmann::ordered_json Number(const Dial& dial, std::optional<int64_t> value) {
   if (!value.has_value()) return nullptr;
-  if (IsRate(dial)) return static_cast<double>(*value) / 1000;
-  return *value;
+  if (dial.unit == 1) return *value;
+  return static_cast<double>(*value) / static_cast<double>(dial.unit);
 }
 
 std::string JsonText(const Dial& dial, const Edge& edge,
@@ -250,7 +251,7 @@ absl::Status Limit(const LimitFlags& flags, const CommandContext& context) {
   if (!demand.ok()) return demand.status();
   const absl::StatusOr<int64_t> start = StartOf(dial, flags.replay);
   if (!start.ok()) return start.status();
-  if (IsRate(dial) && !flags.replay.rate_scale.empty()) {
+  if (dial.setting == nullptr && !flags.replay.rate_scale.empty()) {
     return UsageError("--find rate searches --rate-scale: leave it out");
   }
 
