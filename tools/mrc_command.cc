@@ -56,20 +56,15 @@ absl::StatusOr<int64_t> ParseSize(absl::string_view text,
 }
 
 absl::StatusOr<MrcQuestion> ReadQuestion(const MrcFlags& flags) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMostBytes = int64_t{1} << 31;
   MrcQuestion question;
   FlagReader reader;
   const ReplayFlags& f = flags.replay;
-  reader.Read("--block-size", f.block_size, ParseTokens, &question.block_size);
-  reader.Read("--measure-last", f.measure_last, ParseFraction,
-              &question.measured_share);
+  ReadHitScope(f, &reader, &question.block_size, &question.measured_share);
   reader.Read("--kv-bytes-per-token", f.kv_bytes_per_token, ParseCount,
               &question.bytes_per_token);
-  if (question.block_size < Tokens(1) || question.block_size > Tokens(kMost)) {
-    reader.Refuse("--block-size", f.block_size, "accepted: 1 to 2^31");
-  }
   if (!f.kv_bytes_per_token.empty() &&
-      (question.bytes_per_token < 1 || question.bytes_per_token > kMost)) {
+      (question.bytes_per_token < 1 || question.bytes_per_token > kMostBytes)) {
     reader.Refuse("--kv-bytes-per-token", f.kv_bytes_per_token,
                   "accepted: 1 to 2^31 bytes");
   }

@@ -55,13 +55,7 @@ absl::StatusOr<HitFlags> ReadHitFlags(const ReplayFlags& flags) {
   HitFlags hits;
   FlagReader reader;
   reader.Read("--policy", flags.policy, ParseHitPolicy, &hits.options.policy);
-  reader.Read("--block-size", flags.block_size, ParseTokens, &hits.block_size);
-  reader.Read("--measure-last", flags.measure_last, ParseFraction,
-              &hits.options.measured_share);
-  if (hits.block_size < Tokens(1) ||
-      hits.block_size > Tokens(kMaxBlockTokens)) {
-    reader.Refuse("--block-size", flags.block_size, "accepted: 1 to 2^31");
-  }
+  ReadHitScope(flags, &reader, &hits.block_size, &hits.options.measured_share);
   if (!reader.status().ok()) return reader.status();
   const absl::Status status = ReadBlocks(flags, reader, &hits);
   if (!status.ok()) return status;
@@ -81,6 +75,16 @@ void AddSwitches(const ReplayFlags& flags, const HitReport& report,
 }
 
 }  // namespace
+
+void ReadHitScope(const ReplayFlags& flags, FlagReader* reader,
+                  Tokens* block_size, double* measured_share) {
+  reader->Read("--block-size", flags.block_size, ParseTokens, block_size);
+  reader->Read("--measure-last", flags.measure_last, ParseFraction,
+               measured_share);
+  if (*block_size < Tokens(1) || *block_size > Tokens(kMaxBlockTokens)) {
+    reader->Refuse("--block-size", flags.block_size, "accepted: 1 to 2^31");
+  }
+}
 
 absl::StatusOr<HitTrace> ReadHitTrace(TraceReader* reader,
                                       const TraceOptions& options,

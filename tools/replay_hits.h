@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "sim/hits.h"
 #include "tools/command.h"
+#include "tools/flag_reader.h"
 #include "tools/replay_flags.h"
 #include "traces/trace_options.h"
 #include "traces/trace_reader.h"
@@ -19,6 +20,10 @@ namespace kvsim {
 absl::StatusOr<HitTrace> ReadHitTrace(TraceReader* reader,
                                       const TraceOptions& options,
                                       Tokens block_size);
+
+// --block-size and --measure-last. A value that is not given stays as it is.
+void ReadHitScope(const ReplayFlags& flags, FlagReader* reader,
+                  Tokens* block_size, double* measured_share);
 
 // REQUIRES: CheckModes(flags).ok().
 absl::Status ReplayHits(const ReplayFlags& flags,

@@ -1,12 +1,11 @@
 #include "tools/run_watch.h"
 
-#include <unistd.h>
-
-#include <iostream>
+#include <ostream>
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "tools/terminal.h"
 
 namespace kvsim {
 namespace {
@@ -20,10 +19,6 @@ constexpr int64_t kStepsBetweenLooks = 256;
 volatile std::sig_atomic_t interrupted = 0;
 
 void OnInterrupt(int) { interrupted = 1; }
-
-bool IsTerminal(const std::ostream* err) {
-  return err == &std::cerr && isatty(STDERR_FILENO) == 1;
-}
 
 }  // namespace
 
@@ -39,7 +34,7 @@ RunWatch::RunWatch(std::ostream* err)
 
 RunWatch::~RunWatch() {
   sigaction(SIGINT, &before_, nullptr);
-  if (printed_) *err_ << "\r\033[K" << std::flush;
+  if (printed_) *err_ << kOverLastLine << std::flush;
 }
 
 void RunWatch::OnStep(const StepRecord& record, const Engine&) {
@@ -54,7 +49,7 @@ void RunWatch::OnStep(const StepRecord& record, const Engine&) {
 
 void RunWatch::Print(const StepRecord& record) {
   printed_ = true;
-  *err_ << "\r\033[K"
+  *err_ << kOverLastLine
         << absl::StrCat("step ", FormatCount(record.step), ", model time ",
                         FormatDuration(SimTime(record.end_ns)), ", ",
                         FormatCount(record.at_end.running), " running, ")

@@ -1,7 +1,5 @@
 #include "tools/sweep_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -27,6 +25,7 @@
 #include "tools/sweep_grid.h"
 #include "tools/sweep_run.h"
 #include "tools/sweep_store.h"
+#include "tools/terminal.h"
 #include "tools/version.h"
 #include "traces/trace_hash.h"
 
@@ -98,13 +97,13 @@ absl::StatusOr<int> ReadJobs(const SweepFlags& flags) {
 class Progress {
  public:
   Progress(const std::ostream* err, int64_t done, int64_t all)
-      : shown_(err == &std::cerr && isatty(STDERR_FILENO) == 1),
+      : shown_(IsTerminal(err)),
         before_(done),
         done_(done),
         all_(all),
         start_(std::chrono::steady_clock::now()) {}
   ~Progress() {
-    if (shown_) std::cerr << "\r\033[K" << std::flush;
+    if (shown_) std::cerr << kOverLastLine << std::flush;
   }
 
   void OnPoint() {
@@ -113,7 +112,7 @@ class Progress {
     const std::chrono::nanoseconds spent =
         std::chrono::steady_clock::now() - start_;
     const int64_t left = spent.count() / (done_ - before_) * (all_ - done_);
-    std::cerr << "\r\033[K"
+    std::cerr << kOverLastLine
               << absl::StrCat(FormatCount(done_), " of ", FormatCount(all_),
                               " points, about ", FormatDuration(SimTime(left)),
                               " left")
