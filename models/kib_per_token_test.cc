@@ -7,27 +7,12 @@
 
 #include <string>
 
-#include "models/layout_builder.h"
+#include "models/main_kib.h"
 #include "models/model_loader.h"
 #include "models/printed_figure.h"
 
 namespace kvsim {
 namespace {
-
-double MainKib(const std::string& model) {
-  const CacheLayout layout = *BuildCacheLayout(
-      *LoadModel(model), {.kv_cache_dtype = KvCacheDtype::kBf16});
-  double bytes = 0;
-  for (const LayerCache& layer : layout.layers) {
-    for (const CacheTensor& tensor : layer.tensors) {
-      if (tensor.store == CacheStore::kMain) {
-        bytes += static_cast<double>(tensor.EntryBytes().value()) /
-                 static_cast<double>(tensor.tokens_per_entry);
-      }
-    }
-  }
-  return bytes / 1024;
-}
 
 TEST(KibPerTokenTest, AgreesWithTheGallery) {
   struct Row {
@@ -50,8 +35,8 @@ TEST(KibPerTokenTest, AgreesWithTheGallery) {
         Row{"phi-4", "200"},           Row{"qwen3.5-397b-a17b", "30"},
         Row{"qwen3.6-35b-a3b", "20"},  Row{"qwen3.6-27b", "64"},
         Row{"deepseek-v4-pro", "7.7"}, Row{"deepseek-v4-flash", "5.4"}}) {
-    EXPECT_TRUE(PrintsAs(MainKib(row.model), row.kib))
-        << row.model << " " << MainKib(row.model);
+    EXPECT_TRUE(PrintsAs(MainKibPerToken(*LoadModel(row.model)), row.kib))
+        << row.model << " " << MainKibPerToken(*LoadModel(row.model));
   }
 }
 
@@ -70,8 +55,10 @@ TEST(KibPerTokenTest, DiffersForKnownCauses) {
         Row{"mimo-v2-flash", "217.5", "144"},
         // It counts the three prediction layers.
         Row{"step-3.5-flash", "180", "192"}}) {
-    EXPECT_TRUE(PrintsAs(MainKib(row.model), row.ours)) << row.model;
-    EXPECT_FALSE(PrintsAs(MainKib(row.model), row.gallery)) << row.model;
+    EXPECT_TRUE(PrintsAs(MainKibPerToken(*LoadModel(row.model)), row.ours))
+        << row.model;
+    EXPECT_FALSE(PrintsAs(MainKibPerToken(*LoadModel(row.model)), row.gallery))
+        << row.model;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/layout_builder.h"
+#include "models/main_kib.h"
 #include "models/model_loader.h"
 #include "models/parameter_count.h"
 #include "models/printed_figure.h"
@@ -215,22 +216,6 @@ TEST_F(PublicConfigsTest, CatalogueKeepsWhatThePublishedFilesSay) {
               CountParameters(theirs).attention)
         << pair.name;
   }
-}
-
-// K/V bytes per token over all layers, without windows, states and index keys.
-double MainKibPerToken(const ModelSpec& spec) {
-  const CacheLayout layout =
-      *BuildCacheLayout(spec, {.kv_cache_dtype = KvCacheDtype::kBf16});
-  double bytes = 0;
-  for (const LayerCache& layer : layout.layers) {
-    for (const CacheTensor& tensor : layer.tensors) {
-      if (tensor.store == CacheStore::kMain) {
-        bytes += static_cast<double>(tensor.EntryBytes().value()) /
-                 static_cast<double>(tensor.tokens_per_entry);
-      }
-    }
-  }
-  return bytes / 1024;
 }
 
 // A public gallery of architectures prints KiB per token in bf16. Where it

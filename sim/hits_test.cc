@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allocator/naive_hit_caches.h"
+#include "sim/hit_traces_for_test.h"
 #include "sim/vector_trace_reader.h"
 
 namespace kvsim {
@@ -13,30 +14,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TraceRequest Prompt(int64_t input_length, std::vector<uint64_t> ids) {
-  TraceRequest row;
-  row.input_length = input_length;
-  row.output_length = 1;
-  row.hash_block = 8;
-  row.hash_ids = std::move(ids);
-  return row;
-}
-
-HitTrace ReadTrace(std::vector<TraceRequest> rows, PartialTail tail,
-                   int64_t block_tokens) {
-  VectorTraceReader reader(std::move(rows));
-  auto trace = HitTrace::Read(&reader, {.partial_tail = tail}, block_tokens);
-  EXPECT_TRUE(trace.ok()) << trace.status();
-  return *std::move(trace);
-}
-
 // Two prompts of 20 tokens with the same ids: 8 + 8 + 4 tokens.
 std::vector<TraceRequest> Twins() {
   return {Prompt(20, {1, 2, 3}), Prompt(20, {1, 2, 3})};
 }
 
 TEST(HitsTest, ASharedTailIsAnEntryAndMayServeTheWholePrompt) {
-  const HitTrace trace = ReadTrace(Twins(), PartialTail::kShared, 8);
+  const HitTrace trace = ReadHitRows(Twins(), PartialTail::kShared, 8);
   const auto result = trace.Replay({.num_blocks = 100});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->references, 6);  // ceil(20 / 8) each
@@ -46,7 +30,7 @@ TEST(HitsTest, ASharedTailIsAnEntryAndMayServeTheWholePrompt) {
 }
 
 TEST(HitsTest, AUniqueTailNeverHits) {
-  const HitTrace trace = ReadTrace(Twins(), PartialTail::kUnique, 8);
+  const HitTrace trace = ReadHitRows(Twins(), PartialTail::kUnique, 8);
   const auto result = trace.Replay({.num_blocks = 100});
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->references, 4);  // floor(20 / 8) each
@@ -55,17 +39,17 @@ TEST(HitsTest, AUniqueTailNeverHits) {
 
 TEST(HitsTest, AnEngineComputesAtLeastOneToken) {
   // 16 tokens are two whole blocks; only floor(15 / 8) = 1 of them may hit.
-  const HitTrace trace = ReadTrace({Prompt(16, {1, 2}), Prompt(16, {1, 2})},
-                                   PartialTail::kUnique, 8);
+  const HitTrace trace = ReadHitRows({Prompt(16, {1, 2}), Prompt(16, {1, 2})},
+                                     PartialTail::kUnique, 8);
   EXPECT_EQ(trace.Replay({.num_blocks = 100})->hit_blocks, 1);
-  const HitTrace shared = ReadTrace({Prompt(16, {1, 2}), Prompt(16, {1, 2})},
-                                    PartialTail::kShared, 8);
+  const HitTrace shared = ReadHitRows({Prompt(16, {1, 2}), Prompt(16, {1, 2})},
+                                      PartialTail::kShared, 8);
   EXPECT_EQ(shared.Replay({.num_blocks = 100})->hit_blocks, 2);
 }
 
 TEST(HitsTest, APartialIdMatchesWhateverTheLengths) {
   // Both tails name id 3, with 4 and with 6 of its 8 tokens.
-  const HitTrace trace = ReadTrace(
+  const HitTrace trace = ReadHitRows(
       {Prompt(20, {1, 2, 3}), Prompt(22, {1, 2, 3})}, PartialTail::kShared, 8);
   EXPECT_EQ(trace.Replay({.num_blocks = 100})->hit_tokens, 22);
 }
@@ -75,13 +59,13 @@ TEST(HitsTest, APartialIdMatchesWhateverTheLengths) {
 TEST(HitsTest, AnyBlockSizeCutsTheSamePrompts) {
   for (const int64_t block : {1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 20, 32}) {
     SCOPED_TRACE(block);
-    const HitTrace shared = ReadTrace(
+    const HitTrace shared = ReadHitRows(
         {Prompt(20, {1, 2, 3}), Prompt(20, {1, 2, 3}), Prompt(20, {1, 9, 10})},
         PartialTail::kShared, block);
     // The third prompt shares its first 8 tokens: 8 / block whole blocks.
     EXPECT_EQ(shared.Replay({.num_blocks = 100})->hit_tokens,
               20 + 8 / block * block);
-    const HitTrace unique = ReadTrace(
+    const HitTrace unique = ReadHitRows(
         {Prompt(20, {1, 2, 3}), Prompt(20, {1, 2, 3}), Prompt(20, {1, 9, 10})},
         PartialTail::kUnique, block);
     EXPECT_EQ(unique.Replay({.num_blocks = 100})->hit_tokens,
@@ -91,9 +75,9 @@ TEST(HitsTest, AnyBlockSizeCutsTheSamePrompts) {
 
 TEST(HitsTest, OnlyTheLastRowsAreCountedButAllWarm) {
   const HitTrace trace =
-      ReadTrace({Prompt(8, {1}), Prompt(8, {2}), Prompt(8, {1}), Prompt(8, {2}),
-                 Prompt(8, {3})},
-                PartialTail::kShared, 8);
+      ReadHitRows({Prompt(8, {1}), Prompt(8, {2}), Prompt(8, {1}),
+                   Prompt(8, {2}), Prompt(8, {3})},
+                  PartialTail::kShared, 8);
   // floor(5 / 2) = 2: rows 2, 3 and 4 count, and rows 0 and 1 warmed them.
   const auto half = trace.Replay({.num_blocks = 8, .measured_share = 0.5});
   EXPECT_EQ(half->measured_rows, 3);
@@ -123,7 +107,7 @@ TEST(HitsTest, EqualsItsTwinsThroughTheTokenRules) {
   }
   for (const PartialTail tail : {PartialTail::kShared, PartialTail::kUnique}) {
     for (const int64_t block : {4, 8, 12}) {
-      const HitTrace trace = ReadTrace(rows, tail, block);
+      const HitTrace trace = ReadHitRows(rows, tail, block);
       NaiveLruCache lru(20);
       NaiveFifoCache fifo(20);
       NaiveOptimalCache optimal(20, trace.keys());
@@ -139,7 +123,7 @@ TEST(HitsTest, RefusesAnEmptyTraceABadPoolAndLengthsBeyondMemory) {
   VectorTraceReader empty({});
   EXPECT_THAT(std::string(HitTrace::Read(&empty, {}, 8).status().message()),
               HasSubstr("no rows"));
-  const HitTrace trace = ReadTrace(Twins(), PartialTail::kShared, 8);
+  const HitTrace trace = ReadHitRows(Twins(), PartialTail::kShared, 8);
   EXPECT_THAT(std::string(trace.Replay({.num_blocks = 0}).status().message()),
               HasSubstr("found 0 blocks; accepted: 1 to 134217728"));
   TraceRequest huge;

@@ -6,28 +6,11 @@
 #include <vector>
 
 #include "base/random.h"
+#include "sim/hit_traces_for_test.h"
 #include "sim/hits.h"
-#include "sim/vector_trace_reader.h"
 
 namespace kvsim {
 namespace {
-
-TraceRequest Prompt(int64_t input_length, std::vector<uint64_t> ids) {
-  TraceRequest row;
-  row.input_length = input_length;
-  row.output_length = 1;
-  row.hash_block = 8;
-  row.hash_ids = std::move(ids);
-  return row;
-}
-
-HitTrace ReadTrace(std::vector<TraceRequest> rows, PartialTail tail,
-                   int64_t block_tokens) {
-  VectorTraceReader reader(std::move(rows));
-  auto trace = HitTrace::Read(&reader, {.partial_tail = tail}, block_tokens);
-  EXPECT_TRUE(trace.ok()) << trace.status();
-  return *std::move(trace);
-}
 
 // Prompts over a small tree of ids, some with a partial tail.
 std::vector<TraceRequest> RandomRows(uint64_t seed) {
@@ -72,7 +55,7 @@ TEST(MissRatioCurveTest, EqualsOneRunPerSize) {
         SCOPED_TRACE(testing::Message()
                      << "seed " << seed << ", block " << block << ", "
                      << PartialTailName(tail));
-        const HitTrace trace = ReadTrace(RandomRows(seed), tail, block);
+        const HitTrace trace = ReadHitRows(RandomRows(seed), tail, block);
         ExpectEqualsRuns(trace, seed % 3 == 0 ? 0.5 : 1.0);
       }
     }
@@ -82,7 +65,7 @@ TEST(MissRatioCurveTest, EqualsOneRunPerSize) {
 // Two prompts of 20 tokens in blocks of 8, the tail shared: 3 entries, used
 // tail first. The head alone is kept by one entry, all of it by three.
 TEST(MissRatioCurveTest, TwinsByHand) {
-  const HitTrace trace = ReadTrace(
+  const HitTrace trace = ReadHitRows(
       {Prompt(20, {1, 2, 3}), Prompt(20, {1, 2, 3})}, PartialTail::kShared, 8);
   const MissRatioCurve curve(trace, 1.0);
   EXPECT_EQ(curve.At(0).hit_tokens, 0);
@@ -95,7 +78,7 @@ TEST(MissRatioCurveTest, TwinsByHand) {
 
 TEST(MissRatioCurveTest, PromptsWithoutAWholeBlock) {
   const HitTrace trace =
-      ReadTrace({Prompt(3, {1}), Prompt(3, {1})}, PartialTail::kUnique, 8);
+      ReadHitRows({Prompt(3, {1}), Prompt(3, {1})}, PartialTail::kUnique, 8);
   const MissRatioCurve curve(trace, 1.0);
   EXPECT_EQ(curve.At(10).hit_tokens, 0);
   EXPECT_EQ(curve.At(10).measured_tokens, 6);

@@ -30,10 +30,7 @@ constexpr char kBurst[] =
     "9,10,1,ChatGPT,600,20,620,Conversation log\n";
 
 ReadResult ReadText(const std::string& text, TraceFormat format) {
-  const ReadResult result = ReadTrace(WriteTestFile("trace.csv", text));
-  const auto reader = OpenTrace(testing::TempDir() + "/trace.csv", {});
-  EXPECT_TRUE(reader.ok() && (*reader)->format() == format) << text;
-  return result;
+  return ReadDetected("trace.csv", text, format);
 }
 
 TEST(AzureTest, TimesAreExactAndStartAtTheFirstRow) {

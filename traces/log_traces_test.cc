@@ -17,13 +17,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 ReadResult Detected(const std::string& text, TraceFormat format) {
-  const std::string path = WriteTestFile("log.jsonl", text);
-  const auto reader = OpenTrace(path, {});
-  EXPECT_TRUE(reader.ok());
-  if (reader.ok()) {
-    EXPECT_STREQ(TraceFormatName((*reader)->format()), TraceFormatName(format));
-  }
-  return ReadTrace(path);
+  return ReadDetected("log.jsonl", text, format);
 }
 
 // The second request ended first, so it stands first in the file.

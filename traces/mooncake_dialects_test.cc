@@ -19,15 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Reads a text whose format the content must tell.
 ReadResult Detected(const std::string& text, TraceFormat format) {
-  const std::string path = WriteTestFile("dialect.jsonl", text);
-  const auto reader = OpenTrace(path, {});
-  EXPECT_TRUE(reader.ok());
-  if (reader.ok()) {
-    EXPECT_STREQ(TraceFormatName((*reader)->format()), TraceFormatName(format));
-  }
-  return ReadTrace(path);
+  return ReadDetected("dialect.jsonl", text, format);
 }
 
 ReadResult Named(const std::string& text, TraceFormat format) {

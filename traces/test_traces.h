@@ -69,6 +69,19 @@ inline ReadResult ReadTrace(const std::string& path,
   return result;
 }
 
+// Reads a text whose format the content must tell.
+inline ReadResult ReadDetected(const std::string& name, const std::string& text,
+                               TraceFormat format) {
+  const std::string path = WriteTestFile(name, text);
+  const auto reader = OpenTrace(path, {});
+  EXPECT_TRUE(reader.ok()) << text;
+  if (reader.ok()) {
+    EXPECT_STREQ(TraceFormatName((*reader)->format()), TraceFormatName(format))
+        << text;
+  }
+  return ReadTrace(path);
+}
+
 }  // namespace kvsim
 
 #endif  // KVSIM_TRACES_TEST_TRACES_H_
