@@ -46,14 +46,12 @@ absl::StatusOr<Fitted> FitFile(const Flags& flags) {
   if (!reader.ok()) return reader.status();
   TraceFitter fitter;
   FigureCounter counter;
-  TraceRequest row;
-  while (true) {
-    const absl::StatusOr<bool> found = (*reader)->Next(&row);
-    if (!found.ok()) return found.status();
-    if (!*found) break;
-    fitter.Add(row);
-    counter.Add(row);
-  }
+  const absl::Status status =
+      ForEachRow(**reader, [&](const TraceRequest& row) {
+        fitter.Add(row);
+        counter.Add(row);
+      });
+  if (!status.ok()) return status;
   const std::string& source =
       flags.source.empty() ? flags.input.trace : flags.source;
   const absl::StatusOr<TracePreset> preset = fitter.Fit(source);

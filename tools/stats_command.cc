@@ -54,13 +54,9 @@ absl::Status Stats(const Flags& flags, CommandContext& context) {
       OpenTrace(flags.input.trace, *options);
   if (!reader.ok()) return reader.status();
   TraceProfiler profiler(*sizes);
-  TraceRequest row;
-  while (true) {
-    const absl::StatusOr<bool> found = (*reader)->Next(&row);
-    if (!found.ok()) return found.status();
-    if (!*found) break;
-    profiler.Add(row);
-  }
+  const absl::Status status = ForEachRow(
+      **reader, [&profiler](const TraceRequest& row) { profiler.Add(row); });
+  if (!status.ok()) return status;
   const StatsReport report{flags.input.trace, (*reader)->format(),
                            profiler.Profile(static_cast<size_t>(*hot))};
   if (flags.json) {

@@ -44,13 +44,9 @@ absl::Status Info(const Flags& flags, CommandContext& context) {
   const absl::StatusOr<std::unique_ptr<TraceReader>> reader = Open(flags);
   if (!reader.ok()) return reader.status();
   TraceStats stats;
-  TraceRequest row;
-  while (true) {
-    const absl::StatusOr<bool> found = (*reader)->Next(&row);
-    if (!found.ok()) return found.status();
-    if (!*found) break;
-    stats.Add(row);
-  }
+  const absl::Status status = ForEachRow(
+      **reader, [&stats](const TraceRequest& row) { stats.Add(row); });
+  if (!status.ok()) return status;
   const TraceReport report{flags.input.trace, (*reader)->format(),
                            stats.Summary()};
   flags.json ? PrintTraceJson(report, *context.out)

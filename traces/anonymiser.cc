@@ -21,12 +21,12 @@ SipKey KeyOf(const std::string& salt) {
 
 Anonymiser::Anonymiser(std::unique_ptr<TraceReader> reader,
                        const std::string& salt)
-    : reader_(std::move(reader)), key_(KeyOf(salt)) {
+    : WrappedReader(std::move(reader)), key_(KeyOf(salt)) {
   KVSIM_CHECK(!salt.empty());
 }
 
 absl::StatusOr<bool> Anonymiser::Next(TraceRequest* row) {
-  absl::StatusOr<bool> found = reader_->Next(row);
+  absl::StatusOr<bool> found = inner().Next(row);
   if (!found.ok() || !*found) return found;
   if (!zero_ns_.has_value()) zero_ns_ = row->arrival_ns;
   row->arrival_ns -= *zero_ns_;

@@ -18,32 +18,24 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "traces/sip_hash.h"
-#include "traces/trace_reader.h"
+#include "traces/wrapped_reader.h"
 
 namespace kvsim {
 
-class Anonymiser final : public TraceReader {
+class Anonymiser final : public WrappedReader {
  public:
   // REQUIRES: salt is not empty.
   Anonymiser(std::unique_ptr<TraceReader> reader, const std::string& salt);
 
   absl::StatusOr<bool> Next(TraceRequest* row) override;
-  std::span<const TraceProblem> problems() const override {
-    return reader_->problems();
-  }
-  bool can_continue() const override { return reader_->can_continue(); }
-  TraceFormat format() const override { return reader_->format(); }
-  bool has_sessions() const override { return reader_->has_sessions(); }
 
  private:
   uint64_t Salted(char kind, uint64_t scope, uint64_t id) const;
   void SaltIds(TraceRequest* row) const;
 
-  std::unique_ptr<TraceReader> reader_;
   SipKey key_;
   std::optional<int64_t> zero_ns_;
 };

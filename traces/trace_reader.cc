@@ -21,6 +21,7 @@
 #include "traces/row_reader.h"
 #include "traces/stream_reader.h"
 #include "traces/weka_reader.h"
+#include "traces/wrapped_reader.h"
 
 namespace kvsim {
 namespace {
@@ -29,31 +30,24 @@ namespace {
 constexpr size_t kPeekBytes = 64 * 1024;
 
 // Applies TraceOptions::limit and rate_scale to any reader.
-class AdjustedReader final : public TraceReader {
+class AdjustedReader final : public WrappedReader {
  public:
   AdjustedReader(std::unique_ptr<TraceReader> reader,
                  const TraceOptions& options)
-      : reader_(std::move(reader)),
+      : WrappedReader(std::move(reader)),
         scale_(options.rate_scale),
         rows_left_(options.limit) {}
 
   absl::StatusOr<bool> Next(TraceRequest* row) override {
     if (rows_left_ == 0) return false;
-    absl::StatusOr<bool> found = reader_->Next(row);
+    absl::StatusOr<bool> found = inner().Next(row);
     if (!found.ok() || !*found) return found;
     if (rows_left_.has_value()) --*rows_left_;
     row->arrival_ns = scale_.Apply(row->arrival_ns);
     return true;
   }
-  std::span<const TraceProblem> problems() const override {
-    return reader_->problems();
-  }
-  bool can_continue() const override { return reader_->can_continue(); }
-  TraceFormat format() const override { return reader_->format(); }
-  bool has_sessions() const override { return reader_->has_sessions(); }
 
  private:
-  std::unique_ptr<TraceReader> reader_;
   RateScale scale_;
   std::optional<int64_t> rows_left_;
 };

@@ -54,6 +54,18 @@ class TraceReader {
   virtual bool has_sessions() const = 0;
 };
 
+// Reads to the end; calls add(row) for every row. The first error ends it.
+template <typename Add>
+absl::Status ForEachRow(TraceReader& reader, Add&& add) {
+  TraceRequest row;
+  while (true) {
+    const absl::StatusOr<bool> found = reader.Next(&row);
+    if (!found.ok()) return found.status();
+    if (!*found) return absl::OkStatus();
+    add(row);
+  }
+}
+
 // Opens a file or a folder. With TraceFormat::kAuto the content decides, never
 // the name. Mooncake and kvsim files may be zstd-compressed. Applies
 // options.limit and options.rate_scale. An empty file is an
