@@ -45,9 +45,10 @@ IdealBytes SumIdealBytes(const PoolPlan& plan, Tokens length, Tokens shared) {
   return bytes;
 }
 
-Blocks SharedBlocks(const PoolPlan& plan, Tokens shared) {
+Blocks SharedBlocks(const PoolPlan& plan, Tokens shared, size_t pool) {
   Blocks blocks(0);
   for (const CacheGroup& group : plan.groups) {
+    if (group.pool != pool) continue;
     blocks += ShareableBlocks(group.demand, shared);
   }
   return blocks;
@@ -59,6 +60,46 @@ int64_t CountThatFit(Blocks room, Blocks shared, Blocks own) {
   return (room - shared) / own;
 }
 
+// What one pool answers.
+struct PoolCount {
+  double engine_line = 0;
+  int64_t resident = 0;
+  int64_t admitted = 0;
+  Blocks worst, steady, shared;
+};
+
+PoolCount CountInPool(const PoolPlan& plan, Tokens length, Tokens shared_prefix,
+                      size_t pool) {
+  PoolCount count;
+  count.worst = WorstCaseBlocks(plan, length, pool);
+  count.steady = SteadyBlocks(plan, length, pool);
+  count.shared = SharedBlocks(plan, shared_prefix, pool);
+  const Blocks all =
+      pool == 0 ? plan.num_blocks : plan.side_pools[pool - 1].num_blocks;
+  const Blocks logged = pool == 0 ? LoggedBlocks(plan, length) : count.worst;
+  count.engine_line =
+      static_cast<double>(all.value()) / static_cast<double>(logged.value());
+  const Blocks usable = plan.UsableBlocks(pool);
+  const Blocks own = std::max(count.steady - count.shared, Blocks(1));
+  count.resident = CountThatFit(usable, count.shared, own);
+  if (count.worst <= usable) count.admitted = 1 + (usable - count.worst) / own;
+  return count;
+}
+
+Blocks FixedBlocksIn(const PoolPlan& plan, size_t pool) {
+  constexpr Tokens kLong{int64_t{1} << 40};
+  Blocks blocks(0);
+  for (const CacheGroup& group : plan.groups) {
+    if (group.pool != pool) continue;
+    if (group.demand.kind == BlockDemand::Kind::kAllHistory) {
+      blocks += group.demand.constant_steady;
+    } else {
+      blocks += SteadyBlocks(group.demand, kLong, plan.decode_in_flight);
+    }
+  }
+  return blocks;
+}
+
 }  // namespace
 
 Concurrency CountRequests(const PoolPlan& plan, Tokens length,
@@ -66,21 +107,21 @@ Concurrency CountRequests(const PoolPlan& plan, Tokens length,
   KVSIM_CHECK(length >= Tokens(1) && shared_prefix >= Tokens(0));
   // The last token is always computed, so its block is the request's own.
   const Tokens shared = std::min(shared_prefix, length - Tokens(1));
-  const Blocks usable = plan.UsableBlocks();
+  const PoolCount main = CountInPool(plan, length, shared, 0);
   Concurrency count;
   count.length = length;
-  count.worst_blocks = WorstCaseBlocks(plan, length);
-  count.steady_blocks = SteadyBlocks(plan, length);
-  count.shared_blocks = SharedBlocks(plan, shared);
-  count.engine_line = static_cast<double>(plan.num_blocks.value()) /
-                      static_cast<double>(LoggedBlocks(plan, length).value());
-  const Blocks own =
-      std::max(count.steady_blocks - count.shared_blocks, Blocks(1));
-  count.resident = CountThatFit(usable, count.shared_blocks, own);
-  if (count.worst_blocks <= usable) {
-    count.admitted = 1 + (usable - count.worst_blocks) / own;
+  count.worst_blocks = main.worst;
+  count.steady_blocks = main.steady;
+  count.shared_blocks = main.shared;
+  count.engine_line = main.engine_line;
+  count.resident = main.resident;
+  count.admitted = std::min(main.admitted, max_num_seqs);
+  for (size_t pool = 1; pool < plan.NumPools(); ++pool) {
+    const PoolCount beside = CountInPool(plan, length, shared, pool);
+    count.engine_line = std::min(count.engine_line, beside.engine_line);
+    count.resident = std::min(count.resident, beside.resident);
+    count.admitted = std::min(count.admitted, beside.admitted);
   }
-  count.admitted = std::min(count.admitted, max_num_seqs);
   count.sequence_limit_binds = count.resident > max_num_seqs;
   const IdealBytes bytes = SumIdealBytes(plan, length, shared);
   const auto pool =
@@ -98,24 +139,21 @@ double PoolBytesPerToken(const PoolPlan& plan) {
   double bytes = 0;
   for (const CacheGroup& group : plan.groups) {
     if (group.demand.kind != BlockDemand::Kind::kAllHistory) continue;
-    bytes += static_cast<double>(plan.bytes_per_block.value()) /
+    bytes += static_cast<double>(plan.BlockBytes(group.pool).value()) /
              static_cast<double>(group.demand.block_tokens.value() *
                                  group.demand.sharded_over);
   }
   return bytes;
 }
 
-Blocks FixedBlocks(const PoolPlan& plan) {
-  constexpr Tokens kLong{int64_t{1} << 40};
-  Blocks blocks(0);
-  for (const CacheGroup& group : plan.groups) {
-    if (group.demand.kind == BlockDemand::Kind::kAllHistory) {
-      blocks += group.demand.constant_steady;
-    } else {
-      blocks += SteadyBlocks(group.demand, kLong, plan.decode_in_flight);
-    }
+Blocks FixedBlocks(const PoolPlan& plan) { return FixedBlocksIn(plan, 0); }
+
+Bytes FixedBytes(const PoolPlan& plan) {
+  Bytes bytes(0);
+  for (size_t pool = 0; pool < plan.NumPools(); ++pool) {
+    bytes += plan.BlockBytes(pool) * FixedBlocksIn(plan, pool).value();
   }
-  return blocks;
+  return bytes;
 }
 
 }  // namespace kvsim

@@ -8,6 +8,8 @@
 //                checked for its worst case while the earlier ones decode;
 //   ideal        bytes only: no blocks, no padding, no null block.
 //
+// Pools:   where a plan has pools beside the main one, the pool that holds the
+//          fewest requests decides; the blocks below are the main pool's.
 // Shared prefix: whole blocks of full history that all requests have in common
 //          are held once. It changes resident, admitted and ideal, never what
 //          the engine prints.
@@ -45,8 +47,10 @@ Concurrency CountRequests(const PoolPlan& plan, Tokens length,
 // block padding included; a double because a block divides over its tokens.
 double PoolBytesPerToken(const PoolPlan& plan);
 
-// Blocks that a long request holds whatever its length, in steady decode.
+// Blocks of the main pool that a long request holds whatever its length, in
+// steady decode; bytes of all pools.
 Blocks FixedBlocks(const PoolPlan& plan);
+Bytes FixedBytes(const PoolPlan& plan);
 
 }  // namespace kvsim
 

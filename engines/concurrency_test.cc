@@ -127,5 +127,28 @@ TEST(RequestCosts, PerTokenAndFixed) {
   EXPECT_EQ(FixedBlocks(plan), Blocks(4));
 }
 
+// A pool of 5 state slots beside the blocks, one of them reserved, a request
+// taking one: 100 usable blocks / 10 hold 10 requests of 160 tokens, 4 slots
+// hold 4. A request's fixed bytes are its slot.
+TEST(CountRequests, ThePoolWithTheFewestRequestsDecides) {
+  PoolPlan plan = FullHistoryPool();
+  CacheGroup states;
+  states.kind = "state";
+  states.pool = 1;
+  states.page = states.used = Bytes(7000);
+  states.demand.kind = BlockDemand::Kind::kPerSequence;
+  states.demand.constant_worst = states.demand.constant_steady = Blocks(1);
+  plan.groups.push_back(states);
+  plan.side_pools = {{"state", Blocks(5), Blocks(1), Bytes(7000)}};
+  const Concurrency count = CountRequests(plan, Tokens(160), Tokens(0), 256);
+  EXPECT_EQ(count.resident, 4);
+  EXPECT_EQ(count.admitted, 4);
+  EXPECT_DOUBLE_EQ(count.engine_line, 5.0);
+  EXPECT_EQ(count.steady_blocks, Blocks(10));  // of the main pool
+  EXPECT_EQ(FixedBlocks(plan), Blocks(0));
+  EXPECT_EQ(FixedBytes(plan), Bytes(7000));
+  EXPECT_DOUBLE_EQ(PoolBytesPerToken(plan), 100.0);
+}
+
 }  // namespace
 }  // namespace kvsim

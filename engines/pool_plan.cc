@@ -4,9 +4,21 @@
 
 namespace kvsim {
 
-Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length) {
+Blocks PoolPlan::UsableBlocks(size_t pool) const {
+  const Blocks usable = pool == 0 ? num_blocks - reserved_blocks
+                                  : side_pools[pool - 1].num_blocks -
+                                        side_pools[pool - 1].reserved_blocks;
+  return usable < Blocks(0) ? Blocks(0) : usable;
+}
+
+Bytes PoolPlan::BlockBytes(size_t pool) const {
+  return pool == 0 ? bytes_per_block : side_pools[pool - 1].bytes_per_block;
+}
+
+Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length, size_t pool) {
   Blocks blocks(0);
   for (const CacheGroup& group : plan.groups) {
+    if (group.pool != pool) continue;
     blocks += WorstCaseBlocks(group.demand, length, plan.in_flight);
   }
   return blocks;
@@ -16,6 +28,7 @@ Blocks LoggedBlocks(const PoolPlan& plan, Tokens length) {
   if (plan.log_block == Bytes(0)) return WorstCaseBlocks(plan, length);
   absl::int128 bytes = 0;
   for (const CacheGroup& group : plan.groups) {
+    if (group.pool != 0) continue;
     const Blocks blocks = WorstCaseBlocks(group.demand, length, plan.in_flight);
     bytes += absl::int128(blocks.value()) * group.log_charge.value();
   }
@@ -23,9 +36,10 @@ Blocks LoggedBlocks(const PoolPlan& plan, Tokens length) {
   return Blocks(static_cast<int64_t>((bytes + block - 1) / block));
 }
 
-Blocks SteadyBlocks(const PoolPlan& plan, Tokens length) {
+Blocks SteadyBlocks(const PoolPlan& plan, Tokens length, size_t pool) {
   Blocks blocks(0);
   for (const CacheGroup& group : plan.groups) {
+    if (group.pool != pool) continue;
     blocks += SteadyBlocks(group.demand, length, plan.decode_in_flight);
   }
   return blocks;

@@ -6,6 +6,9 @@
 //          holds one page for each of the group's cache tensors; what the pages
 //          leave of the block is slot padding. Some blocks are reserved for
 //          good (vLLM: the null block); they are counted in num_blocks.
+// Beside:  some engines keep windows, states or drafts in pools of their own.
+//          The figures of a plan are those of its main pool; a group's `pool`
+//          says where it draws from.
 // Ranks:   every pipeline stage sizes its own pool; all run with the smallest
 //          number of blocks. Tensor ranks of a stage are alike.
 // Units:   bytes on one rank, tokens of one sequence.
@@ -35,6 +38,15 @@ struct CacheGroup {
   Bytes page_padding;  // in the pages, beside rows and states
   Bytes slot_padding;  // in the block, beside the pages
   Bytes log_charge;    // see PoolPlan::log_block
+  size_t pool = 0;     // 0: the main pool; else 1 + index into side_pools
+};
+
+// A pool beside the main one, with blocks of its own.
+struct SidePool {
+  std::string name;  // the engine's word: "swa", "state"
+  Blocks num_blocks;
+  Blocks reserved_blocks;
+  Bytes bytes_per_block;
 };
 
 struct RankPool {
@@ -60,6 +72,7 @@ struct PoolPlan {
   std::vector<CacheGroup> groups;
   std::vector<RankPool> ranks;  // one for each pipeline stage
   size_t binding_rank = 0;      // index into ranks
+  std::vector<SidePool> side_pools;
 
   Blocks num_blocks;
   Blocks reserved_blocks{1};
@@ -82,18 +95,20 @@ struct PoolPlan {
   std::vector<std::string> notes;  // assumptions, switches that decided
   std::optional<StartRefusal> refused;
 
-  Blocks UsableBlocks() const {
-    const Blocks usable = num_blocks - reserved_blocks;
-    return usable < Blocks(0) ? Blocks(0) : usable;
-  }
+  size_t NumPools() const { return 1 + side_pools.size(); }
+  // Blocks of a pool that requests can hold, and what one of them takes.
+  Blocks UsableBlocks(size_t pool = 0) const;
+  Bytes BlockBytes(size_t pool) const;
 };
 
-// The engine's worst case of one request of `length` tokens, all groups.
-Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length);
+// The engine's worst case of one request of `length` tokens, all groups of one
+// pool.
+Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length, size_t pool = 0);
 // The same as the engine's log counts it: what its concurrency is made of.
 Blocks LoggedBlocks(const PoolPlan& plan, Tokens length);
-// What a request of `length` tokens holds in steady decode, all groups.
-Blocks SteadyBlocks(const PoolPlan& plan, Tokens length);
+// What a request of `length` tokens holds in steady decode, all groups of one
+// pool.
+Blocks SteadyBlocks(const PoolPlan& plan, Tokens length, size_t pool = 0);
 
 }  // namespace kvsim
 
