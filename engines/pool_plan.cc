@@ -1,5 +1,7 @@
 #include "engines/pool_plan.h"
 
+#include <utility>
+
 #include "absl/numeric/int128.h"
 
 namespace kvsim {
@@ -13,6 +15,18 @@ Blocks PoolPlan::UsableBlocks(size_t pool) const {
 
 Bytes PoolPlan::BlockBytes(size_t pool) const {
   return pool == 0 ? bytes_per_block : side_pools[pool - 1].bytes_per_block;
+}
+
+void AddPool(CacheGroup group, Blocks blocks, Blocks reserved, PoolPlan& plan) {
+  if (plan.groups.empty()) {
+    plan.num_blocks = blocks;
+    plan.reserved_blocks = reserved;
+    plan.bytes_per_block = plan.page = group.page;
+  } else {
+    group.pool = plan.NumPools();
+    plan.side_pools.push_back({group.kind, blocks, reserved, group.page});
+  }
+  plan.groups.push_back(std::move(group));
 }
 
 Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length, size_t pool) {

@@ -101,6 +101,10 @@ struct PoolPlan {
   Bytes BlockBytes(size_t pool) const;
 };
 
+// Gives `group` a pool of its own with `blocks` blocks of one page each, named
+// after its kind: the main pool when the plan has none yet, else one beside it.
+void AddPool(CacheGroup group, Blocks blocks, Blocks reserved, PoolPlan& plan);
+
 // The engine's worst case of one request of `length` tokens, all groups of one
 // pool.
 Blocks WorstCaseBlocks(const PoolPlan& plan, Tokens length, size_t pool = 0);

@@ -88,23 +88,14 @@ CacheGroup GroupOf(std::string kind, const PageSum& sum) {
   return group;
 }
 
-void AddSidePool(CacheGroup group, Blocks blocks, Blocks reserved,
-                 PoolPlan& pool) {
-  group.pool = pool.NumPools();
-  pool.side_pools.push_back({group.kind, blocks, reserved, group.page});
-  pool.groups.push_back(std::move(group));
-}
-
 void AddFullPages(const BudgetInput& input, const StageSums& sums,
                   SglangPlan& plan) {
-  PoolPlan& pool = plan.pool;
   CacheGroup group = GroupOf("full", sums.full);
   group.demand.block_tokens = Tokens(plan.page_size);
   group.demand.sharded_over = input.settings.dcp_size;
-  pool.bytes_per_block = group.page;
-  pool.num_blocks = Blocks(
-      plan.max_total_tokens / input.settings.dcp_size / plan.page_size + 1);
-  pool.groups.push_back(std::move(group));
+  const int64_t pages =
+      plan.max_total_tokens / input.settings.dcp_size / plan.page_size;
+  AddPool(std::move(group), Blocks(pages + 1), Blocks(1), plan.pool);
 }
 
 void AddWindowPages(const StageSums& sums, const SglangPlan& plan,
@@ -116,8 +107,8 @@ void AddWindowPages(const StageSums& sums, const SglangPlan& plan,
   // A window may begin inside a page.
   const Blocks straddled(plan.page_size > 1 ? 1 : 0);
   group.demand.constant_worst = group.demand.constant_steady = straddled;
-  AddSidePool(std::move(group), Blocks(plan.window_tokens / plan.page_size + 1),
-              Blocks(1), pool);
+  AddPool(std::move(group), Blocks(plan.window_tokens / plan.page_size + 1),
+          Blocks(1), pool);
 }
 
 CacheGroup PerRequest(std::string kind, const PageSum& sum, int64_t blocks) {
@@ -159,7 +150,6 @@ void WriteBlockPlan(const std::vector<BudgetInput>& stages, size_t binding,
   PoolPlan& pool = plan.pool;
   pool.rule = "a pool of pages, windows and states beside it";
   pool.binding_rank = binding;
-  pool.page = sums.full.padded;
   pool.block_tokens = Tokens(plan.page_size);
   pool.scheduler_block_tokens =
       Tokens(plan.page_size * input.settings.dcp_size);
@@ -169,24 +159,16 @@ void WriteBlockPlan(const std::vector<BudgetInput>& stages, size_t binding,
   pool.decode_in_flight = kEvictionInterval;
   pool.kv_cache_tokens = Tokens(plan.max_total_tokens);
 
-  CacheGroup states = PerRequest("state", sums.states, plan.slots_per_request);
-  if (!sums.full.layers.empty()) {
-    AddFullPages(input, sums, plan);
-    if (!sums.window.layers.empty()) AddWindowPages(sums, plan, pool);
-    if (!sums.states.layers.empty()) {
-      AddSidePool(std::move(states), Blocks(plan.mamba_slots + 1), Blocks(1),
-                  pool);
-    }
-  } else {
-    pool.bytes_per_block = states.page;
-    pool.page = states.page;
-    pool.num_blocks = Blocks(plan.mamba_slots + 1);
-    pool.groups.push_back(std::move(states));
+  if (!sums.full.layers.empty()) AddFullPages(input, sums, plan);
+  if (!sums.window.layers.empty()) AddWindowPages(sums, plan, pool);
+  if (!sums.states.layers.empty()) {
+    AddPool(PerRequest("state", sums.states, plan.slots_per_request),
+            Blocks(plan.mamba_slots + 1), Blocks(1), pool);
   }
   if (!sums.request_states.layers.empty()) {
     const int64_t rings = CompressorStateRows(input.settings) / 128;
-    AddSidePool(PerRequest("request state", sums.request_states, 1),
-                Blocks(rings), Blocks(rings - plan.max_running_requests), pool);
+    AddPool(PerRequest("request state", sums.request_states, 1), Blocks(rings),
+            Blocks(rings - plan.max_running_requests), pool);
   }
   WriteRanks(stages, rest, plan);
   pool.blocks_per_request = WorstCaseBlocks(pool, pool.max_model_len);
