@@ -612,6 +612,29 @@ TEST(DialectTrapsTest, T5KeepsItsDecoderOnly) {
   EXPECT_EQ(BuildCacheLayout(encoder, {})->BytesAt(Tokens(100)), Bytes(0));
 }
 
+// BERT is an encoder, whatever it was exported as.
+TEST(DialectTrapsTest, BertKeepsNothing) {
+  const ModelSpec spec = Read(
+      R"("model_type": "bert", "hidden_size": 384, "num_hidden_layers": 12,
+         "num_attention_heads": 12)");
+  EXPECT_EQ(Count(spec, 'E'), 12);
+  EXPECT_EQ(spec.layers[0].attention[0].head_dim, 32);
+  EXPECT_EQ(BuildCacheLayout(spec, {})->BytesAt(Tokens(100)), Bytes(0));
+}
+
+// RWKV-7: 4,096 / 64 heads of 64 x 64, and the last input of both halves.
+TEST(DialectTrapsTest, Rwkv7KeepsAStateAndTwoInputs) {
+  const std::string sizes =
+      R"("model_type": "rwkv7", "hidden_size": 4096, "num_hidden_layers": 2)";
+  const ModelSpec spec = Read(sizes + R"(, "head_dim": 64)");
+  EXPECT_EQ(Letters(spec.layers), "LL");
+  const RecurrentSpec& state = *spec.layers[0].recurrent;
+  EXPECT_EQ(state.value_heads * state.value_dim * state.key_dim, 64 * 64 * 64);
+  EXPECT_EQ(state.conv_channels * (state.conv_kernel - 1), 2 * 4096);
+  EXPECT_THAT(Error(sizes + R"(, "head_dim": 60)"),
+              HasSubstr("a divisor of hidden_size (4096)"));
+}
+
 // Families whose fields say everything: each row of the table reads the plain
 // names, and keeps K and V of its KV heads.
 TEST(DialectTrapsTest, PlainFamiliesReadPlainNames) {

@@ -36,6 +36,7 @@ constexpr RecurrentKind kMamba2 = RecurrentKind::kMamba2;
 constexpr RecurrentKind kLightning = RecurrentKind::kLightning;
 constexpr RecurrentKind kShortConv = RecurrentKind::kShortConv;
 constexpr RecurrentKind kRgLru = RecurrentKind::kRgLru;
+constexpr RecurrentKind kRwkv7 = RecurrentKind::kRwkv7;
 
 // GPT-2 and its contemporaries: two matrices, biases, one table of tokens.
 constexpr uint32_t kEarlyGpt = kQkvBias | kBiasOnOutput | kPlainMlp |
@@ -212,6 +213,12 @@ constexpr Dialect kDialects[] = {
      kMamba1, kNoFfn | kOneNorm},
     {"mamba2", "Mamba2ForCausalLM", kHeads, kLinearEverywhere, 0, kMamba2,
      kNoFfn | kOneNorm},
+    {"rwkv7", "RWKV7ForCausalLM", kHeads, kLinearEverywhere, 0, kRwkv7,
+     kPlainMlp | kWideFfn},
+
+    // Encoders.
+    {"bert", "BertModel", kHeads, kUniform, 0, kNoLinear,
+     kEarlyGpt | kEncoder},
 
     // Encoder and decoder.
     {"t5", "T5ForConditionalGeneration", kHeads, kUniform, 0, kNoLinear,

@@ -83,6 +83,7 @@ enum DialectTrait : uint32_t {
   kOneNorm = 1 << 18,         // both halves share one norm
   kFirstDense = 1 << 19,      // the first layer has no experts
   kDenseBesideExperts = 1 << 20,  // a dense half runs beside the experts
+  kEncoder = 1 << 21,             // an encoder: nothing outlives a pass
 };
 
 struct Dialect {

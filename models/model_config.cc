@@ -81,7 +81,7 @@ class ConfigReader {
       : dialect_(dialect),
         fields_(levels.inner),
         outer_(levels.outer),
-        encoder_only_(IsEncoderOnly(levels)) {}
+        encoder_only_(dialect.Has(kEncoder) || IsEncoderOnly(levels)) {}
 
   ModelSpec Read(ConfigFields* quantization_record) {
     ModelSpec spec;

@@ -301,6 +301,8 @@ absl::string_view Name(RecurrentKind kind) {
       return "short conv";
     case RecurrentKind::kRgLru:
       return "RG-LRU";
+    case RecurrentKind::kRwkv7:
+      return "RWKV-7";
   }
   return "";
 }

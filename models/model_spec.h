@@ -110,6 +110,7 @@ enum class RecurrentKind : uint8_t {
   kLightning,  // linear attention: heads x dim x dim, no convolution
   kShortConv,  // LFM2: convolution only
   kRgLru,      // RecurrentGemma: one number per channel, and a convolution
+  kRwkv7,      // heads x dim x dim, and the last input of both halves
 };
 
 // A fixed state per sequence: value_heads x value_dim x key_dim numbers, and

@@ -161,6 +161,9 @@ Wide RecurrentWeights(const RecurrentSpec& r, Wide hidden) {
       return 4 * hidden * r.conv_channels + r.conv_channels * r.conv_kernel;
     case RecurrentKind::kRgLru:
       return RgLruWeights(r, hidden);
+    case RecurrentKind::kRwkv7:
+      // Receptance, K, V and output; low-rank parts are not counted.
+      return 4 * hidden * r.value_heads * r.value_dim;
   }
   return 0;
 }

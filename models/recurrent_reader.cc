@@ -148,6 +148,24 @@ RecurrentSpec ReadRgLru(int64_t hidden_size, ConfigFields& fields) {
   return recurrent;
 }
 
+// Both halves of a layer also mix in the token before: the last input of each,
+// as a convolution of two taps.
+RecurrentSpec ReadRwkv7(int64_t hidden_size, ConfigFields& fields) {
+  RecurrentSpec recurrent;
+  recurrent.kind = RecurrentKind::kRwkv7;
+  recurrent.value_dim = fields.PositiveOr({"head_dim", "head_size"}, 64);
+  if (hidden_size % recurrent.value_dim != 0) {
+    fields.Fail("head_dim",
+                absl::StrCat("a divisor of hidden_size (", hidden_size, ")"));
+  }
+  recurrent.value_heads = hidden_size / recurrent.value_dim;
+  recurrent.key_heads = recurrent.value_heads;
+  recurrent.key_dim = recurrent.value_dim;
+  recurrent.conv_channels = 2 * hidden_size;
+  recurrent.conv_kernel = 2;
+  return recurrent;
+}
+
 RecurrentSpec ReadKind(RecurrentKind kind, int64_t hidden_size,
                        ConfigFields& fields) {
   switch (kind) {
@@ -165,6 +183,8 @@ RecurrentSpec ReadKind(RecurrentKind kind, int64_t hidden_size,
       return ReadShortConv(hidden_size, fields);
     case RecurrentKind::kRgLru:
       return ReadRgLru(hidden_size, fields);
+    case RecurrentKind::kRwkv7:
+      return ReadRwkv7(hidden_size, fields);
   }
   KVSIM_CHECK(false) << "recurrent kind " << static_cast<int>(kind);
   return {};
