@@ -1,0 +1,24 @@
+#include "sim/timeline_row.h"
+
+namespace kvsim {
+namespace {
+
+int64_t Size(const auto& list) { return static_cast<int64_t>(list.size()); }
+
+}  // namespace
+
+TimelineRow TimelineRowOf(const StepRecord& record, const Engine& engine) {
+  static const StepPlan kNoPlan;
+  const StepPlan& plan = record.plan == nullptr ? kNoPlan : *record.plan;
+  const EngineCounts& counts =
+      record.scheduled ? record.after_schedule : record.at_end;
+  return {
+      .counts = {record.step, record.start_ns, record.end_ns, plan.total_tokens,
+                 Size(plan.scheduled), counts.running, counts.waiting,
+                 counts.free_blocks, Size(plan.admitted), Size(plan.resumed),
+                 Size(plan.preempted), Size(record.finished)},
+      .limit = plan.limit,
+      .bytes = engine.Ledger().bytes};
+}
+
+}  // namespace kvsim
