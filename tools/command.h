@@ -45,6 +45,9 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitBadInput = 1;
 inline constexpr int kExitWrongUsage = 2;
 
+class RunListener;
+class StepObserver;
+
 struct CommandContext {
   // Neither is null; both outlive the command.
   std::ostream* out = nullptr;
@@ -55,6 +58,12 @@ struct CommandContext {
 
   // What stood after a bare `--`: an engine's serve command, as pasted.
   std::vector<std::string> serve_arguments;
+
+  // For a program that has kvsim inside itself; null in the command. `listener`
+  // follows runs of `kvsim replay` in the place of a terminal's progress line
+  // and Ctrl-C; `observer` sees every step of the replay itself.
+  RunListener* listener = nullptr;
+  StepObserver* observer = nullptr;
 
   int exit_code = kExitOk;
 };

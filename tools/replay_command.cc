@@ -17,9 +17,11 @@ namespace {
 absl::Status ReplayEngine(const ReplayFlags& flags,
                           const CommandContext& context) {
   absl::StatusOr<Report> report = absl::InternalError("");
-  {
+  if (context.listener != nullptr) {
+    report = RunReplay(flags, context.listener, context.observer);
+  } else {
     RunWatch watch(context.err);
-    report = RunReplay(flags, &watch);
+    report = RunReplay(flags, &watch, context.observer);
   }
   if (!report.ok()) return report.status();
   const absl::Status status =
@@ -37,8 +39,11 @@ absl::Status ReplayEngine(const ReplayFlags& flags,
 absl::Status Replay(const ReplayFlags& flags, const CommandContext& context) {
   const absl::Status status = CheckModes(flags);
   if (!status.ok()) return status;
-  return flags.mode == "hits" ? ReplayHits(flags, context)
-                              : ReplayEngine(flags, context);
+  if (flags.mode != "hits") return ReplayEngine(flags, context);
+  if (context.observer != nullptr) {
+    return UsageError("a timeline has a meaning with --mode engine only");
+  }
+  return ReplayHits(flags, context);
 }
 
 }  // namespace

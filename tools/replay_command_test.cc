@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/command_outcome.h"
+#include "tools/run_listener.h"
 
 namespace kvsim {
 namespace {
@@ -414,6 +416,56 @@ TEST(ReplayCommandTest, APriceIsANumber) {
     EXPECT_EQ(outcome.code, kExitBadInput) << bad;
     EXPECT_THAT(outcome.err, HasSubstr("--gpu-hour-price"));
   }
+}
+
+// --- inside another program -------------------------------------------------------
+
+class StepCounter final : public RunListener {
+ public:
+  explicit StepCounter(int64_t most) : most_(most) {}
+  void OnStep(const StepRecord&, const Engine&) override {
+    stop_ = ++steps_ >= most_;
+  }
+  const bool* stop() const override { return &stop_; }
+  int64_t steps() const { return steps_; }
+
+ private:
+  int64_t most_;
+  int64_t steps_ = 0;
+  bool stop_ = false;
+};
+
+// The report of a replay of Twins(), which takes 5 steps.
+Outcome ReplayTwins(std::vector<std::string> more, RunListener* listener,
+                    StepObserver* observer) {
+  std::ostringstream out, err;
+  CommandContext context;
+  context.out = &out;
+  context.err = &err;
+  context.listener = listener;
+  context.observer = observer;
+  more.insert(more.begin(), {"replay", "--trace", Twins(), "--json"});
+  constexpr AddCommandFn kCommands[] = {AddReplayCommand};
+  const int code =
+      RunCommandLine(kCommands, WithPool(std::move(more)), context);
+  EXPECT_EQ(code, context.exit_code);
+  return {code, out.str(), err.str()};
+}
+
+TEST(ReplayCommandTest, AListenerFollowsTheBaselineTooAnObserverDoesNot) {
+  StepCounter listener(1000), observer(1000);
+  const Json json = ParseReport(
+      ReplayTwins({"--baseline", "no-prefix-caching"}, &listener, &observer));
+  EXPECT_EQ(json["steps"], "5");
+  EXPECT_EQ(observer.steps(), 5);
+  EXPECT_GT(listener.steps(), 5);
+}
+
+TEST(ReplayCommandTest, AListenerEndsTheRun) {
+  StepCounter listener(2);
+  const Json json = ParseReport(ReplayTwins({}, &listener, nullptr));
+  EXPECT_EQ(json["steps"], "2");
+  EXPECT_EQ(json["interrupted"], true);
 }
 
 }  // namespace

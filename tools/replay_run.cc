@@ -175,17 +175,19 @@ void FillEngine(const RunPlan& plan, Report* report) {
 
 absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
                        TraceReader* reader, const SimulatorOptions& options,
-                       RunWatch* watch, Report* report) {
+                       RunListener* listener, StepObserver* observer,
+                       Report* report) {
   absl::StatusOr<std::unique_ptr<vllm::VllmEngine>> engine =
       vllm::VllmEngine::Create(plan.setup.settings);
   if (!engine.ok()) return engine.status();
   Simulator simulator(engine->get(), plan.cost.get(), options);
   RequestMetrics requests(plan.slo);
   PoolMetrics pool;
-  const bool* const stop = watch == nullptr ? nullptr : watch->stop();
+  const bool* const stop = listener == nullptr ? nullptr : listener->stop();
   simulator.AddObserver(&requests);
   simulator.AddObserver(&pool);
-  if (watch != nullptr) simulator.AddObserver(watch);
+  if (listener != nullptr) simulator.AddObserver(listener);
+  if (observer != nullptr) simulator.AddObserver(observer);
   plan.outputs->Observe(&simulator);
 
   const auto start = std::chrono::steady_clock::now();
@@ -223,7 +225,9 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
 
 }  // namespace
 
-absl::StatusOr<Report> RunReplay(const ReplayFlags& flags, RunWatch* watch) {
+absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
+                                 RunListener* listener,
+                                 StepObserver* observer) {
   absl::StatusOr<RunPlan> plan = PlanRun(flags);
   if (!plan.ok()) return plan.status();
   const absl::StatusOr<std::unique_ptr<TraceReader>> reader =
@@ -235,15 +239,15 @@ absl::StatusOr<Report> RunReplay(const ReplayFlags& flags, RunWatch* watch) {
   report.mutable_manifest()->set_trace_format(
       TraceFormatName((*reader)->format()));
   AddSwitches(flags, plan->setup.settings, options, report.mutable_manifest());
-  const absl::Status status =
-      RunEngine(flags, *plan, reader->get(), options, watch, &report);
+  const absl::Status status = RunEngine(flags, *plan, reader->get(), options,
+                                        listener, observer, &report);
   if (!status.ok()) return status;
   if (flags.baseline == kNoPrefixCaching && !report.interrupted()) {
     ReplayFlags off = flags;
     off.baseline = off.timeline = off.chrome_trace = off.step_log = "";
     off.step_log_detail = false;
     off.no_prefix_caching = true;
-    const absl::StatusOr<Report> without = RunReplay(off, watch);
+    const absl::StatusOr<Report> without = RunReplay(off, listener);
     if (!without.ok()) return without.status();
     FillWithoutPrefixCaching(*without, &report);
     report.set_interrupted(without->interrupted());

@@ -9,15 +9,19 @@
 
 #include "absl/status/statusor.h"
 #include "sim/report.h"
+#include "sim/step_observer.h"
 #include "tools/replay_flags.h"
-#include "tools/run_watch.h"
+#include "tools/run_listener.h"
 
 namespace kvsim {
 
 // The report without version, command line and fingerprint of the trace. Writes
-// the files that the flags name. `watch` shows progress and may be null.
+// the files that the flags name. `listener` follows this run and the one that a
+// --baseline repeats, `observer` this run only; both may be null.
 // REQUIRES: CheckModes(flags).ok() and flags.mode is "engine".
-absl::StatusOr<Report> RunReplay(const ReplayFlags& flags, RunWatch* watch);
+absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
+                                 RunListener* listener,
+                                 StepObserver* observer = nullptr);
 
 }  // namespace kvsim
 

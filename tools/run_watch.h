@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <iosfwd>
 
-#include "sim/step_observer.h"
+#include "tools/run_listener.h"
 
 namespace kvsim {
 
-class RunWatch final : public StepObserver {
+class RunWatch final : public RunListener {
  public:
   // Prints to `err` when it is the process's standard error on a terminal.
   explicit RunWatch(std::ostream* err);
@@ -28,7 +28,7 @@ class RunWatch final : public StepObserver {
 
   void OnStep(const StepRecord& record, const Engine& engine) override;
 
-  const bool* stop() const { return &stop_; }
+  const bool* stop() const override { return &stop_; }
 
  private:
   void Print(const StepRecord& record);

@@ -1,0 +1,103 @@
+#include "tools/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <ostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/version.h"
+
+namespace kvsim {
+namespace {
+
+// Engines abbreviate some long flags behind a single dash, which CLI11 would
+// read as a row of one-letter flags.
+constexpr std::pair<const char*, const char*> kShorthands[] = {
+    {"-tp", "--tensor-parallel-size"},
+    {"-pp", "--pipeline-parallel-size"},
+    {"-dcp", "--decode-context-parallel-size"},
+};
+
+// "-tp" and "-tp=8" with the long name; anything else as it is.
+std::string ExpandShorthand(const std::string& argument) {
+  const size_t end = std::min(argument.find('='), argument.size());
+  for (const auto& [shorthand, name] : kShorthands) {
+    if (argument.compare(0, end, shorthand) == 0) {
+      return name + argument.substr(end);
+    }
+  }
+  return argument;
+}
+
+// Splits at the first bare `--`: ours before it, the engine's after it.
+void SplitAtDashes(const std::vector<std::string>& arguments,
+                   std::vector<std::string>& ours,
+                   std::vector<std::string>& serve) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  std::transform(arguments.begin(), dashes, std::back_inserter(ours),
+                 ExpandShorthand);
+  if (dashes != arguments.end()) serve.assign(dashes + 1, arguments.end());
+}
+
+// A sentence about a first word that is no command, which CLI11 would report as
+// a missing subcommand; empty when the first word is fine or a flag.
+std::string UnknownCommand(const CLI::App& app,
+                           const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].rfind('-', 0) == 0) return "";
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == arguments[0]) return "";
+    names.push_back(command->get_name());
+  }
+  return absl::StrCat("kvsim: no command \"", arguments[0], "\"; commands are ",
+                      absl::StrJoin(names, ", "));
+}
+
+// Help and version are results; every other outcome of parsing is wrong usage.
+int FinishParse(const CLI::App& app, const CLI::ParseError& error,
+                std::ostream& out, std::ostream& err) {
+  const int code = app.exit(error, out, err);
+  return code == 0 ? kExitOk : kExitWrongUsage;
+}
+
+}  // namespace
+
+int RunCommandLine(std::span<const AddCommandFn> commands,
+                   const std::vector<std::string>& arguments,
+                   CommandContext& context) {
+  context.exit_code = kExitOk;
+  context.command_line = {"kvsim"};
+  context.command_line.insert(context.command_line.end(), arguments.begin(),
+                              arguments.end());
+  std::vector<std::string> ours;
+  context.serve_arguments.clear();
+  SplitAtDashes(arguments, ours, context.serve_arguments);
+
+  CLI::App app(
+      "Replays request traces through an exact model of an LLM "
+      "inference engine's KV-cache allocator.",
+      "kvsim");
+  app.set_version_flag("--version", std::string("kvsim ") + kVersion);
+  app.require_subcommand(1);
+  for (AddCommandFn add : commands) add(app, context);
+  const std::string unknown = UnknownCommand(app, ours);
+  if (!unknown.empty()) {
+    *context.err << unknown << "\n";
+    return context.exit_code = kExitWrongUsage;
+  }
+  // CLI11 takes arguments last first.
+  std::reverse(ours.begin(), ours.end());
+  try {
+    app.parse(ours);
+  } catch (const CLI::ParseError& error) {
+    return context.exit_code =
+               FinishParse(app, error, *context.out, *context.err);
+  }
+  return context.exit_code;
+}
+
+}  // namespace kvsim
