@@ -47,10 +47,18 @@ bazel_folder() {
   echo "$links"
 }
 
-# Runs Bazel on the project, wherever the caller stands.
+# What the Python module is built from, as installed. Bazel looks for it again
+# whenever this changes.
+python_packages() {
+  dpkg-query -W -f='${Package}=${Version},' \
+    pybind11-dev python3-dev python3-numpy 2>/dev/null || true
+}
+
+# Runs Bazel's command $1 on the project, wherever the caller stands.
 run_bazel() {
   local startup folder
   mapfile -t startup < <(bazel_startup_options)
   folder="$(bazel_folder)"
-  (cd "$folder" && bazel "${startup[@]}" "$@" </dev/null)
+  (cd "$folder" && bazel "${startup[@]}" "$1" \
+    --repo_env=KVSIM_PYTHON="$(python_packages)" "${@:2}" </dev/null)
 }
