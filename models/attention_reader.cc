@@ -12,9 +12,10 @@ namespace {
 constexpr ConfigFields::Names kQueryHeads = {
     "decoder_attention_heads", "num_attention_heads", "n_head", "num_heads"};
 constexpr ConfigFields::Names kKvHeads = {"num_key_value_heads", "num_kv_heads",
-                                          "num_attention_groups", "n_head_kv"};
+                                          "num_attention_groups", "n_head_kv",
+                                          "multi_query_group_num"};
 constexpr ConfigFields::Names kHeadDim = {"head_dim", "attention_head_dim",
-                                          "d_kv"};
+                                          "d_kv", "kv_channels"};
 
 int64_t NextPowerOfTwo(int64_t value) {
   int64_t power = 1;

@@ -24,6 +24,19 @@ using nlohmann::json;
 constexpr const char* kTextConfigs[] = {"text_config", "llm_config",
                                         "language_config"};
 
+constexpr ConfigFields::Names kHidden = {"hidden_size", "d_model", "n_embd",
+                                         "n_embed"};
+
+// A model that also speaks keeps its language model with all the towers of the
+// half that thinks.
+constexpr const char* kThinker = "thinker_config";
+
+json& ThinkingPart(json& document) {
+  const auto thinker = document.find(kThinker);
+  return thinker != document.end() && thinker->is_object() ? *thinker
+                                                           : document;
+}
+
 const char* TextConfigName(const json& document) {
   for (const char* name : kTextConfigs) {
     const auto field = document.find(name);
@@ -112,9 +125,19 @@ class ConfigReader {
         outer_.BoolOr({"tie_word_embeddings"}, dialect_.Has(kTiedByDefault)));
   }
 
+  // Where heads have a width of their own, only weights need it.
+  int64_t HiddenSize(ModelSpec& spec) {
+    if (!fields_.Has(kHidden) && fields_.Has({"head_dim"}) &&
+        fields_.Has({"num_attention_heads"})) {
+      spec.assumed_fields.push_back("hidden_size: heads times head_dim");
+      return fields_.RequiredCount({"num_attention_heads"}) *
+             fields_.RequiredCount({"head_dim"});
+    }
+    return fields_.RequiredCount(kHidden);
+  }
+
   void ReadSizes(ModelSpec& spec) {
-    spec.hidden_size =
-        fields_.RequiredCount({"hidden_size", "d_model", "n_embd", "n_embed"});
+    spec.hidden_size = HiddenSize(spec);
     spec.vocab_size = fields_.CountOr({"vocab_size"}, 0);
     // model_max_length is what its few users mean (Command-R).
     spec.max_position_embeddings =
@@ -273,8 +296,9 @@ absl::StatusOr<ModelSpec> ReadModelConfig(absl::string_view json_text,
                                           absl::string_view overrides,
                                           absl::string_view quantization_record,
                                           AssumedAttention assume) {
-  absl::StatusOr<json> document = ParseJsonObject(json_text, name);
-  if (!document.ok()) return document.status();
+  absl::StatusOr<json> whole = ParseJsonObject(json_text, name);
+  if (!whole.ok()) return whole.status();
+  json* const document = &ThinkingPart(*whole);
   if (!overrides.empty()) {
     absl::StatusOr<json> patch = ParseJsonObject(overrides, "--hf-overrides");
     if (!patch.ok()) return patch.status();
@@ -312,7 +336,9 @@ absl::StatusOr<ModelSpec> ReadModelConfig(absl::string_view json_text,
                        .Read(quantization ? &*quantization : nullptr);
   spec.name = file;
   if (assumed) {
-    spec.assumed_fields = AssumptionNotes(names[0], assume, levels.inner);
+    for (std::string& note : AssumptionNotes(names[0], assume, levels.inner)) {
+      spec.assumed_fields.push_back(std::move(note));
+    }
   }
   if (!status.ok()) return status;
   status = ValidateModelSpec(spec);
