@@ -55,7 +55,8 @@ std::string CacheDtypeText(const ModelSpec& model,
 // GPUs beyond one engine run replicas of it.
 absl::StatusOr<ParallelPlan> ChooseParallel(const CapacityQuestion& question) {
   ParallelPlan parallel = {.pipeline = question.pipeline,
-                           .decode_context = question.decode_context};
+                           .decode_context = question.decode_context,
+                           .prefill_context = question.prefill_context};
   if (question.num_gpus.has_value() &&
       (*question.num_gpus < 1 || *question.num_gpus > 65536)) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "engines/state_mode.h"
 #include "models/dtype.h"
 #include "models/gpu_catalogue.h"
 #include "models/kv_cache_dtype.h"
@@ -16,11 +17,22 @@
 
 namespace kvsim {
 
+// What the engine runs on, where its rules differ.
+enum class Platform { kCuda, kRocm, kXpu, kAscend, kTpu };
+
+// Who proposes tokens: the model's own layers, another model whose layers keep
+// caches too, or something without a cache.
+enum class SpeculativeMethod { kMtp, kDraftModel, kNoCache };
+
 // A field without a value is the engine's default.
 struct CapacityQuestion {
   const ModelSpec* model = nullptr;
   std::string engine = "vllm";
   std::string engine_version;  // "": the newest known rules
+  Platform platform = Platform::kCuda;
+  std::optional<bool> previous_engine;  // vLLM: V0, whatever the version
+  // Rules that differ from the version's, "NAME=VALUE" in the engine's words.
+  std::vector<std::string> engine_switches;
 
   // Memory: a card or its size, or the cache directly.
   std::optional<Gpu> gpu;
@@ -35,20 +47,33 @@ struct CapacityQuestion {
   std::optional<int64_t> tensor;  // none: all GPUs of a pipeline stage
   int64_t pipeline = 1;
   int64_t decode_context = 1;
+  int64_t prefill_context = 1;
 
+  std::optional<DType> dtype;  // of the model, instead of the config's
   KvCacheDtype kv_cache_dtype = KvCacheDtype::kAuto;
+  std::string attention_backend;  // the engine's name; "": by the GPU
   std::optional<int64_t> index_key_heads;
   std::optional<DType> index_key_dtype;
   std::optional<DType> state_dtype;
   std::optional<DType> conv_state_dtype;
   std::optional<Tokens> block_size;
   std::optional<Tokens> max_model_len;
+  bool fit_max_model_len = false;  // the longest that fits, up to it
   std::optional<int64_t> max_num_batched_tokens;
   std::optional<int64_t> max_num_seqs;
-  bool prefix_caching = true;
+  bool chunked_prefill = true;
+  std::optional<bool> prefix_caching;
+  std::optional<StateMode> state_mode;
+  std::optional<Tokens> state_block;  // of mode kAll
   bool async_scheduling = true;
-  int64_t speculative_tokens = 0;  // by the model's own MTP layers
   std::optional<bool> hybrid_manager;
+  Bytes swap_space = GiB(4);  // of the host, for V0
+
+  int64_t speculative_tokens = 0;
+  SpeculativeMethod speculative_method = SpeculativeMethod::kMtp;
+  const ModelSpec* draft_model = nullptr;  // of kDraftModel
+  KvCacheDtype draft_kv_cache_dtype = KvCacheDtype::kAuto;
+  std::optional<int64_t> draft_tensor;  // none: as the model
 
   std::vector<Tokens> contexts;  // empty: the maximum length
   Tokens shared_prefix{0};

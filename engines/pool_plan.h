@@ -49,6 +49,12 @@ struct SidePool {
   Bytes bytes_per_block;
 };
 
+// Layers of one kind do not divide into groups of equal size.
+struct LayerPadding {
+  int64_t layers = 0;        // that are missing in the last group
+  double waste_percent = 0;  // in per cent of the layers of the kind
+};
+
 struct RankPool {
   int64_t stage = 0;
   int64_t num_layers = 0;
@@ -91,6 +97,12 @@ struct PoolPlan {
   Bytes log_block;
   double max_concurrency = 0;
   Tokens kv_cache_tokens;  // as the engine prints it
+  Blocks host_blocks;      // swap space on the host, where the engine has one
+  // Groups whose last block table has fewer layers than the others.
+  std::vector<LayerPadding> layer_padding;
+  // Bytes that a state's page has beyond the state, in per cent of it; 0 where
+  // nothing was padded.
+  double state_padding_percent = 0;
   std::vector<std::string> log_lines;
   std::vector<std::string> notes;  // assumptions, switches that decided
   std::optional<StartRefusal> refused;

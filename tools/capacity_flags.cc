@@ -169,10 +169,8 @@ void DeclareDeploymentFlags(CLI::App& command, CapacityFlags& flags) {
   add("--num-speculative-tokens", flags.speculative_tokens,
       "Draft tokens of the model's own MTP layers");
   command
-      .add_flag(
-          "--no-enable-prefix-caching{true},--enable-prefix-caching"
-          "{false}",
-          flags.no_prefix_caching, "Prefix caching off or on (on)")
+      .add_flag("--no-enable-prefix-caching{off},--enable-prefix-caching{on}",
+                flags.prefix_caching, "Prefix caching off or on (on)")
       ->group("Deployment");
   command
       .add_flag("--no-async-scheduling{true},--async-scheduling{false}",
@@ -236,7 +234,9 @@ absl::StatusOr<CapacityQuestion> QuestionOf(const CapacityFlags& flags,
   question.model = &model;
   question.engine = flags.engine;
   question.engine_version = flags.engine_version;
-  question.prefix_caching = !flags.no_prefix_caching;
+  if (!flags.prefix_caching.empty()) {
+    question.prefix_caching = flags.prefix_caching == "on";
+  }
   question.async_scheduling = !flags.no_async_scheduling;
   if (flags.no_hybrid_manager) question.hybrid_manager = false;
   FlagReader reader;

@@ -26,7 +26,7 @@ struct CapacityFlags {
   std::string block_size, max_model_len, max_num_batched_tokens, max_num_seqs,
       speculative_tokens;
   std::string contexts, shared_prefix, concurrency;
-  bool no_prefix_caching = false;
+  std::string prefix_caching;  // "on", "off"
   bool no_async_scheduling = false;
   bool no_hybrid_manager = false;
   bool json = false;

@@ -130,7 +130,7 @@ CapacityFlags CapacityFlagsOf(const ReplayFlags& flags) {
   c.max_model_len = flags.max_model_len;
   c.max_num_batched_tokens = flags.max_num_batched_tokens;
   c.max_num_seqs = flags.max_num_seqs;
-  c.no_prefix_caching = flags.no_prefix_caching;
+  c.prefix_caching = flags.no_prefix_caching ? "off" : "on";
   c.no_async_scheduling = !flags.async_scheduling;
   return c;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
@@ -43,9 +44,34 @@ std::string RoundedGib(Bytes bytes) {
   return text;
 }
 
+// What grew and what was padded, before any size is known.
+std::vector<std::string> LayoutLines(const LogContext& context,
+                                     const PoolPlan& plan) {
+  std::vector<std::string> lines;
+  if (context.natural_block > Tokens(0) &&
+      plan.block_tokens > context.natural_block) {
+    lines.push_back(absl::StrCat(
+        "Setting attention block size to ", plan.block_tokens.value(),
+        " tokens to ensure that attention page size is >= mamba page size."));
+  }
+  if (plan.state_padding_percent > 0) {
+    lines.push_back(absl::StrFormat(
+        "Padding mamba page size by %.2f%% to ensure that mamba page size and "
+        "attention page size are exactly equal.",
+        plan.state_padding_percent));
+  }
+  for (const LayerPadding& padding : plan.layer_padding) {
+    lines.push_back(absl::StrFormat(
+        "Add %d padding layers, may waste at most %.2f%% KV cache memory",
+        padding.layers, padding.waste_percent));
+  }
+  return lines;
+}
+
 }  // namespace
 
-void WriteCapacityLog(const PlannerSwitches& switches, PoolPlan& plan) {
+void WriteCapacityLog(const PlannerSwitches& switches,
+                      const LogContext& context, PoolPlan& plan) {
   plan.max_concurrency = static_cast<double>(plan.num_blocks.value()) /
                          static_cast<double>(plan.blocks_per_request.value());
   plan.kv_cache_tokens = switches.token_line == TokenLine::kBlocks
@@ -57,11 +83,47 @@ void WriteCapacityLog(const PlannerSwitches& switches, PoolPlan& plan) {
   std::string concurrency = absl::StrFormat(
       "Maximum concurrency for %s tokens per request: %.2fx",
       FormatCount(plan.max_model_len.value()), plan.max_concurrency);
+  plan.log_lines = LayoutLines(context, plan);
   if (switches.one_log_line) {
-    plan.log_lines = {absl::StrCat(size, ", ", concurrency)};
-  } else {
-    plan.log_lines = {std::move(size), std::move(concurrency)};
+    plan.log_lines.push_back(absl::StrCat(size, ", ", concurrency));
+    return;
   }
+  const int64_t pairs = switches.lines_per_worker ? context.num_workers : 1;
+  for (int64_t i = 0; i < pairs; ++i) {
+    plan.log_lines.push_back(size);
+    plan.log_lines.push_back(concurrency);
+  }
+}
+
+void WritePreviousLog(const PlannerSwitches& switches, PoolPlan& plan) {
+  const absl::int128 tokens =
+      absl::int128(plan.num_blocks.value()) * plan.block_tokens.value();
+  plan.kv_cache_tokens = tokens > absl::int128(Tokens::Max().value())
+                             ? Tokens::Max()
+                             : Tokens(static_cast<int64_t>(tokens));
+  plan.max_concurrency = static_cast<double>(plan.num_blocks.value()) *
+                         static_cast<double>(plan.block_tokens.value()) /
+                         static_cast<double>(plan.max_model_len.value());
+  plan.log_lines = {
+      absl::StrCat("# ", switches.says_gpu_blocks ? "GPU" : "cuda",
+                   " blocks: ", plan.num_blocks.value(),
+                   ", # CPU blocks: ", plan.host_blocks.value()),
+      absl::StrFormat("Maximum concurrency for %d tokens per request: %.2fx",
+                      plan.max_model_len.value(), plan.max_concurrency)};
+}
+
+void WritePreviousRefusal(Tokens max_model_len, StartRefusal& refusal) {
+  if (refusal.available <= Bytes(0)) {
+    WriteRefusal(max_model_len, refusal);
+    return;
+  }
+  refusal.message = absl::StrCat(
+      "The model's max seq len (", max_model_len.value(),
+      ") is larger than the maximum number of tokens that can be stored in KV "
+      "cache (",
+      refusal.max_len_that_fits.value(),
+      "). Try increasing `gpu_memory_utilization` or decreasing "
+      "`max_model_len` when initializing the engine.");
 }
 
 void WriteRefusal(Tokens max_model_len, StartRefusal& refusal) {

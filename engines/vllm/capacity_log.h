@@ -12,14 +12,28 @@
 
 namespace kvsim::vllm {
 
-// Fills max_concurrency, kv_cache_tokens and log_lines from the blocks and
-// groups of the plan.
+// What the lines say beside the plan's own figures.
+struct LogContext {
+  // Attention's block before it grew to hold a state; 0: it did not.
+  Tokens natural_block{0};
+  int64_t num_workers = 1;
+};
+
+// Fills max_concurrency, kv_cache_tokens and log_lines from the blocks, groups
+// and padding of the plan: what grew or was padded, then sizes.
 // REQUIRES: num_blocks and blocks_per_request are set, groups are not empty.
-void WriteCapacityLog(const PlannerSwitches& switches, PoolPlan& plan);
+void WriteCapacityLog(const PlannerSwitches& switches,
+                      const LogContext& context, PoolPlan& plan);
+
+// The same for V0: blocks here and on the host, and the concurrency of plans
+// that count blocks only.
+// REQUIRES: num_blocks, host_blocks and block_tokens are set.
+void WritePreviousLog(const PlannerSwitches& switches, PoolPlan& plan);
 
 // The engine's message for a start that it refuses. Sets refusal.message.
 // REQUIRES: the other fields of `refusal` are set.
 void WriteRefusal(Tokens max_model_len, StartRefusal& refusal);
+void WritePreviousRefusal(Tokens max_model_len, StartRefusal& refusal);
 
 }  // namespace kvsim::vllm
 

@@ -40,7 +40,9 @@ BlockDemand CrossDemand(const KvSpec& spec) {
 
 Bytes UsedPage(const KvSpec& spec) {
   if (spec.kind == SpecKind::kState) return spec.state_bytes;
-  return spec.row_bytes * (spec.block_tokens.value() / spec.tokens_per_row);
+  const int64_t tokens = spec.block_tokens.value();
+  return spec.row_bytes * (tokens / spec.tokens_per_row) +
+         spec.index_row_bytes * (tokens / spec.tokens_per_index_row);
 }
 
 Bytes Page(const KvSpec& spec) {

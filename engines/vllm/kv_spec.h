@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "base/units.h"
 #include "engines/block_demand.h"
+#include "engines/state_mode.h"
 
 namespace kvsim::vllm {
 
@@ -30,19 +31,15 @@ enum class SpecKind {
   kCrossAttention,  // the encoder's tokens; `window` is how many at most
 };
 
-// How the states of a recurrent layer are kept for prefix hits.
-enum class StateMode {
-  kNone,   // one running state per sequence
-  kAlign,  // the running state, checkpointed on block boundaries
-  kAll,    // one state per block
-};
-
 struct KvSpec {
   SpecKind kind = SpecKind::kFullAttention;
   Tokens block_tokens{16};
   Bytes row_bytes{0};          // attention: one stored row
   int64_t tokens_per_row = 1;  // attention: 4, 128 for compressed entries
-  Bytes state_bytes{0};        // kState: one sequence slot
+  // Index keys folded into the rows of their layer: one for so many tokens.
+  Bytes index_row_bytes{0};
+  int64_t tokens_per_index_row = 1;
+  Bytes state_bytes{0};       // kState: one sequence slot
   Tokens window{0};           // sliding kinds: the window; kChunkedLocal: chunk
   Bytes alignment{1};         // the page is a multiple of this
   Bytes padded_page{0};       // 0: the natural page

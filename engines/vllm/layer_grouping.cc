@@ -61,7 +61,7 @@ Grouping OneGroupOfAll(GroupingRule rule, std::vector<LayerKvSpec> caches) {
 }
 
 // An index key shares the block table of its layer's latent: where pages must
-// be equal, the two count as one row. Assumes equal blocks of the two.
+// be equal, the two count as one page. Assumes equal blocks of the two.
 std::vector<LayerKvSpec> FoldIndexKeys(std::vector<LayerKvSpec> caches) {
   std::vector<LayerKvSpec> folded;
   for (LayerKvSpec& cache : caches) {
@@ -69,7 +69,8 @@ std::vector<LayerKvSpec> FoldIndexKeys(std::vector<LayerKvSpec> caches) {
                        folded.back().layer == cache.layer &&
                        SameType(folded.back().spec, cache.spec);
     if (folds) {
-      folded.back().spec.row_bytes += cache.spec.row_bytes;
+      folded.back().spec.index_row_bytes += cache.spec.row_bytes;
+      folded.back().spec.tokens_per_index_row = cache.spec.tokens_per_row;
     } else {
       folded.push_back(std::move(cache));
     }
@@ -123,16 +124,17 @@ std::vector<std::vector<size_t>> Buckets(
   return buckets;
 }
 
-// The size every group has: the smallest bucket, unless the largest is less
-// than half as large again; then one group holds each bucket.
+// The size every group has: the largest bucket that is less than half as large
+// again as the smallest, so that buckets of almost equal size are one group
+// each.
 size_t GroupSize(const std::vector<std::vector<size_t>>& buckets) {
   size_t least = buckets[0].size();
-  size_t most = least;
+  for (const auto& bucket : buckets) least = std::min(least, bucket.size());
+  size_t size = least;
   for (const auto& bucket : buckets) {
-    least = std::min(least, bucket.size());
-    most = std::max(most, bucket.size());
+    if (2 * bucket.size() < 3 * least) size = std::max(size, bucket.size());
   }
-  return 2 * most < 3 * least ? most : least;
+  return size;
 }
 
 Grouping EqualGroups(std::vector<LayerKvSpec> caches) {
@@ -144,6 +146,12 @@ Grouping EqualGroups(std::vector<LayerKvSpec> caches) {
   const size_t size = GroupSize(buckets);
   for (const auto& bucket : buckets) {
     const size_t count = (bucket.size() + size - 1) / size;
+    if (const size_t rest = bucket.size() % size; rest != 0) {
+      const auto missing = static_cast<int64_t>(size - rest);
+      grouping.layer_padding.push_back(
+          {missing, 100.0 * static_cast<double>(missing) /
+                        static_cast<double>(bucket.size())});
+    }
     const size_t first = grouping.groups.size();
     grouping.groups.resize(first + count);
     for (size_t i = 0; i < bucket.size(); ++i) {

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/units.h"
+#include "engines/pool_plan.h"
 #include "engines/vllm/kv_spec.h"
 #include "engines/vllm/planner_switches.h"
 
@@ -45,6 +46,7 @@ struct Grouping {
   std::vector<LayerKvSpec> caches;  // with blocks and pages made equal
   std::vector<LayerGroup> groups;
   int64_t packed_depth = 0;  // kPacked: tuples of the deepest group
+  std::vector<LayerPadding> layer_padding;  // kEqualGroups, by kind
   CompressedPool compressed_pool = CompressedPool::kPacked;
   std::vector<std::string> notes;
 };

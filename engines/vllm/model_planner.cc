@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "engines/vllm/pool_planner.h"
@@ -12,6 +13,9 @@
 
 namespace kvsim::vllm {
 namespace {
+
+// The engine's guess where neither flag nor config names a maximum length.
+constexpr Tokens kAssumedLength{2048};
 
 bool AnyAttention(const ModelSpec& model,
                   bool (*matches)(const AttentionSpec& attention)) {
@@ -38,16 +42,29 @@ bool IsCompressed(const AttentionSpec& attention) {
 // FlashMLA stores fp8 rows in a format of its own, FlashInfer plain ones. Sparse
 // MLA runs on FlashInfer on data-centre Blackwell, compressed attention on
 // consumer Blackwell; ROCm keeps plain rows; everything else runs on FlashMLA.
+// A backend that is named goes before the GPU.
 KvCacheDtype ResolveCacheDtype(const CapacityQuestion& question, int sm,
                                std::vector<std::string>& notes) {
   const KvCacheDtype asked = question.kv_cache_dtype;
-  const bool rocm = question.gpu.has_value() && sm == 0;
+  const std::string& backend = question.attention_backend;
+  const bool consumer = sm == 120 || sm == 121;
+  const bool sparse = AnyAttention(*question.model, IsSparseMla);
+  const bool rocm = question.platform == Platform::kRocm ||
+                    (question.gpu.has_value() && sm == 0);
+  if (asked == KvCacheDtype::kAuto && sparse && consumer && !rocm) {
+    return KvCacheDtype::kFp8DsMla;
+  }
   if (asked != KvCacheDtype::kFp8 || rocm) return asked;
   if (AnyAttention(*question.model, IsCompressed)) {
-    const bool flash_infer = sm == 120 || sm == 121;
-    return flash_infer ? KvCacheDtype::kFp8 : KvCacheDtype::kFp8DsMla;
+    return consumer ? KvCacheDtype::kFp8 : KvCacheDtype::kFp8DsMla;
   }
-  if (!AnyAttention(*question.model, IsSparseMla)) return asked;
+  if (!sparse) return asked;
+  if (!backend.empty() && !consumer) {
+    return absl::StrContains(backend, "FLASHINFER") ||
+                   absl::StrContains(backend, "ROCM")
+               ? KvCacheDtype::kFp8
+               : KvCacheDtype::kFp8DsMla;
+  }
   if (sm == 100 || sm == 103) return KvCacheDtype::kFp8;
   if (sm == 0) {
     notes.push_back(
@@ -92,28 +109,63 @@ absl::Status ResolveLength(const CapacityQuestion& question,
   if (length == Tokens(0)) {
     for (Tokens context : question.contexts) length = std::max(length, context);
   }
-  resolved.max_model_len = question.max_model_len.value_or(length);
-  if (resolved.max_model_len == Tokens(0) &&
-      !question.max_model_len.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(model.name,
-                     ": the config names no maximum length; --max-model-len "
-                     "must give it"));
+  if (length == Tokens(0) && !question.max_model_len.has_value()) {
+    length = kAssumedLength;
+    resolved.notes.push_back(absl::StrCat(
+        "the config names no maximum length: the engine assumes ",
+        FormatCount(length.value()), " tokens; --max-model-len raises it"));
   }
+  resolved.max_model_len = question.max_model_len.value_or(length);
   return absl::OkStatus();
 }
 
 absl::Status ResolveBatch(const CapacityQuestion& question,
                           Resolved& resolved) {
   const BatchDefaults defaults = DefaultBatch(resolved.gpu_total, resolved.sm);
+  int64_t batch = defaults.max_num_batched_tokens;
+  // Without chunks a prompt must fit into one batch.
+  if (!question.chunked_prefill) {
+    batch = std::max(resolved.max_model_len.value(), int64_t{2048});
+  }
   resolved.max_num_batched_tokens =
-      question.max_num_batched_tokens.value_or(defaults.max_num_batched_tokens);
+      question.max_num_batched_tokens.value_or(batch);
   resolved.max_num_seqs = question.max_num_seqs.value_or(defaults.max_num_seqs);
   if (resolved.max_num_seqs < 1 || resolved.max_num_seqs > (1 << 24)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--max-num-seqs ", resolved.max_num_seqs,
                      ": must be from 1 to ", 1 << 24));
   }
+  return absl::OkStatus();
+}
+
+// Families whose MTP drafter reads the model's own cache (Gemma 4), or whose
+// config says nothing of the drafter's layers.
+bool DraftsWithoutCache(const ModelSpec& model) {
+  return absl::StartsWith(model.model_type, "gemma4") ||
+         absl::StartsWith(model.model_type, "qwen4_exp");
+}
+
+bool UsesMtpLayers(const CapacityQuestion& question) {
+  return question.speculative_tokens > 0 &&
+         question.speculative_method == SpeculativeMethod::kMtp;
+}
+
+absl::Status ResolveDraft(const CapacityQuestion& question,
+                          Resolved& resolved) {
+  if (question.speculative_tokens == 0 ||
+      question.speculative_method != SpeculativeMethod::kDraftModel) {
+    return absl::OkStatus();
+  }
+  if (question.draft_model == nullptr) {
+    return absl::InvalidArgumentError(
+        "the drafter keeps a cache of its own: --draft-model names its config");
+  }
+  LayoutOptions options;
+  options.kv_cache_dtype = question.draft_kv_cache_dtype;
+  absl::StatusOr<CacheLayout> layout =
+      BuildCacheLayout(*question.draft_model, options);
+  if (!layout.ok()) return layout.status();
+  resolved.draft_layout = *std::move(layout);
   return absl::OkStatus();
 }
 
@@ -126,17 +178,39 @@ absl::Status ResolveLayout(const CapacityQuestion& question,
   options.state_dtype = question.state_dtype;
   options.conv_state_dtype = question.conv_state_dtype;
   options.speculative_tokens = question.speculative_tokens;
-  options.mtp_layers = question.speculative_tokens > 0;
+  options.mtp_layers = UsesMtpLayers(question);
   absl::StatusOr<CacheLayout> layout =
-      BuildCacheLayout(*question.model, options);
+      BuildCacheLayout(resolved.model, options);
   if (!layout.ok()) return layout.status();
   resolved.layout = *std::move(layout);
-  if (options.mtp_layers && question.model->mtp_layers.empty()) {
+  if (options.mtp_layers && resolved.model.mtp_layers.empty() &&
+      !DraftsWithoutCache(resolved.model)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--num-speculative-tokens ", question.speculative_tokens, ": ",
-        question.model->name, " has no multi-token-prediction layers"));
+        resolved.model.name, " has no multi-token-prediction layers"));
   }
-  return absl::OkStatus();
+  return ResolveDraft(question, resolved);
+}
+
+// The model as the flags change it, and how its states are kept.
+void ResolveModel(const CapacityQuestion& question, Resolved& resolved) {
+  resolved.model = *question.model;
+  // Weights of 32 bits are served in 16 unless --dtype says otherwise.
+  if (resolved.model.dtype == DType::kFp32) resolved.model.dtype = DType::kBf16;
+  resolved.model.dtype = question.dtype.value_or(resolved.model.dtype);
+  const bool hybrid = HasRecurrentState(resolved.model);
+  resolved.prefix_caching = question.prefix_caching.value_or(
+      !hybrid || resolved.switches.hybrid_prefix_caching);
+  StateMode mode = question.state_mode.value_or(StateMode::kAlign);
+  if (mode == StateMode::kNone) mode = StateMode::kAlign;
+  resolved.state_mode = resolved.prefix_caching ? mode : StateMode::kNone;
+  if (hybrid && !question.prefix_caching.has_value()) {
+    resolved.notes.push_back(
+        absl::StrCat("prefix caching of recurrent states is taken as ",
+                     resolved.prefix_caching ? "on" : "off",
+                     ", this version's default: --enable-prefix-caching or "
+                     "--no-enable-prefix-caching decides"));
+  }
 }
 
 // Query heads are never replicated.
@@ -182,7 +256,7 @@ BudgetInput BudgetInputOf(const CapacityQuestion& question,
   input.non_kv_memory = question.non_kv_memory;
   input.max_num_batched_tokens = resolved.max_num_batched_tokens;
   input.max_num_seqs = resolved.max_num_seqs;
-  input.mtp_layers = question.speculative_tokens > 0;
+  input.mtp_layers = UsesMtpLayers(question);
   input.switches = resolved.switches;
   return input;
 }
@@ -208,6 +282,69 @@ absl::Status FillMemory(const CapacityQuestion& question,
     input.kv_memory.push_back(budget.kv + kv_shift);
   }
   return absl::OkStatus();
+}
+
+SpecRules RulesOf(const CapacityQuestion& question, const Resolved& resolved,
+                  const ParallelPlan& parallel) {
+  return {.tensor = parallel.tensor,
+          .block_size = question.block_size,
+          .sm = resolved.sm,
+          .platform = question.platform,
+          .attention_backend = question.attention_backend,
+          .state_mode = resolved.state_mode,
+          .state_block = question.state_block};
+}
+
+// The draft model's caches behind the model's, in blocks of the same tokens.
+absl::Status AppendDraft(const CapacityQuestion& question,
+                         const Resolved& resolved, SpecRules rules,
+                         std::vector<LayerKvSpec>& caches) {
+  if (resolved.draft_layout.layers.empty()) return absl::OkStatus();
+  for (const LayerKvSpec& cache : caches) {
+    if (KeepsAllHistory(cache.spec.kind)) {
+      rules.block_size = cache.spec.block_tokens;
+    }
+  }
+  rules.tensor = question.draft_tensor.value_or(rules.tensor);
+  absl::StatusOr<std::vector<LayerKvSpec>> draft =
+      BuildKvSpecs(*question.draft_model, resolved.draft_layout, rules);
+  if (!draft.ok()) return draft.status();
+  const auto first = static_cast<int32_t>(resolved.model.layers.size() +
+                                          resolved.model.mtp_layers.size());
+  for (LayerKvSpec& cache : *draft) {
+    cache.layer += first;
+    caches.push_back(std::move(cache));
+  }
+  return absl::OkStatus();
+}
+
+// Tables beside those of the layers: index keys that stand for several tokens
+// keep the unfinished group of each request in a block of its own; models with
+// embeddings of preceding tokens keep those as a state.
+std::vector<ExtraGroup> ExtraGroupsOf(const ModelSpec& model,
+                                      const Resolved& resolved,
+                                      const CapacityQuestion& question) {
+  std::vector<ExtraGroup> extra;
+  if (absl::StartsWith(model.model_type, "qwen4_exp")) {
+    KvSpec state;
+    state.kind = SpecKind::kState;
+    extra.push_back(
+        {"mamba",
+         DemandOf(state, {.state_mode = resolved.state_mode,
+                          .speculative_tokens = question.speculative_tokens})});
+  }
+  const bool pooled = AnyAttention(model, [](const AttentionSpec& attention) {
+    return attention.indexer.kind != IndexerKind::kNone &&
+           attention.indexer.tokens_per_key > 1;
+  });
+  if (pooled) {
+    BlockDemand tail;
+    tail.kind = BlockDemand::Kind::kPerSequence;
+    tail.constant_worst = Blocks(1);
+    tail.constant_steady = Blocks(1);
+    extra.push_back({"index_tail", tail});
+  }
+  return extra;
 }
 
 // Weights beyond the share of memory that the engine may use: it never gets as
@@ -236,6 +373,14 @@ absl::StatusOr<Resolved> ResolveFlags(const CapacityQuestion& question) {
   resolved.switches = versioned->switches;
   resolved.version = versioned->version;
   resolved.notes = versioned->notes;
+  for (const std::string& setting : question.engine_switches) {
+    absl::Status status = SetSwitch(setting, &resolved.switches);
+    if (!status.ok()) return status;
+  }
+  if (question.previous_engine.has_value()) {
+    resolved.switches.previous_engine = *question.previous_engine;
+  }
+  ResolveModel(question, resolved);
   absl::Status status = ResolveMemory(question, resolved);
   if (status.ok()) status = ResolveLength(question, resolved);
   if (status.ok()) status = ResolveBatch(question, resolved);
@@ -257,7 +402,7 @@ absl::StatusOr<PlannedModel> PlanModel(const CapacityQuestion& question,
                                        const Resolved& resolved,
                                        const ParallelPlan& parallel,
                                        Bytes kv_shift) {
-  const ModelSpec& model = *question.model;
+  const ModelSpec& model = resolved.model;
   absl::Status status = ValidateSizes(parallel);
   if (status.ok()) status = CheckQueryHeads(model, parallel.tensor);
   if (status.ok()) status = CheckContextRanks(model, parallel);
@@ -265,30 +410,36 @@ absl::StatusOr<PlannedModel> PlanModel(const CapacityQuestion& question,
   absl::StatusOr<std::vector<int64_t>> stages =
       StageSizes(static_cast<int64_t>(model.layers.size()), parallel.pipeline);
   if (!stages.ok()) return stages.status();
+  const SpecRules rules = RulesOf(question, resolved, parallel);
   absl::StatusOr<std::vector<LayerKvSpec>> caches =
-      BuildKvSpecs(model, resolved.layout,
-                   {.tensor = parallel.tensor,
-                    .block_size = question.block_size,
-                    .sm = resolved.sm});
+      BuildKvSpecs(model, resolved.layout, rules);
   if (!caches.ok()) return caches.status();
+  status = AppendDraft(question, resolved, rules, *caches);
+  if (!status.ok()) return status;
 
   PlannedModel planned;
   PoolInput input;
   input.caches = *std::move(caches);
+  input.natural_block =
+      rules.block_size.value_or(DefaultBlockTokens(model, rules));
+  input.extra_groups = ExtraGroupsOf(model, resolved, question);
+  input.num_workers = parallel.tensor * parallel.pipeline;
+  input.swap_space = question.swap_space;
   input.stage_layers = *std::move(stages);
   input.max_model_len = resolved.max_model_len;
   input.max_num_batched_tokens = Tokens(resolved.max_num_batched_tokens);
   input.async_scheduling = question.async_scheduling;
   input.hybrid_manager = resolved.hybrid_manager;
   input.demand = {.decode_context = parallel.decode_context,
-                  .state_mode = question.prefix_caching ? StateMode::kAlign
-                                                        : StateMode::kNone,
+                  .state_mode = resolved.state_mode,
                   .speculative_tokens = question.speculative_tokens};
   input.switches = resolved.switches;
   status = FillMemory(question, resolved, parallel, kv_shift, input,
                       planned.budgets);
   if (!status.ok()) return status;
-  absl::StatusOr<PoolPlan> pool = PlanPool(input);
+  absl::StatusOr<PoolPlan> pool = resolved.switches.previous_engine
+                                      ? PlanPreviousPool(input)
+                                      : PlanPool(input);
   if (!pool.ok()) return pool.status();
   planned.pool = *std::move(pool);
   for (const MemoryBudget& budget : planned.budgets) {

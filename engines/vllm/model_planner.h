@@ -5,6 +5,9 @@
 //          manager by the layers), then budget -> specs -> groups -> pool.
 // Re-use:  layouts do not depend on the parallel plan; LayoutOf once, PlanModel
 //          for every plan tried.
+// Drafts:  MTP layers of the checkpoint follow the model's; a draft model's
+//          layers follow those, with its own widths and windows. Gemma 4's MTP
+//          drafter reads the model's cache and adds nothing.
 // Source:  vLLM main of 2026-08-17 (engine/arg_utils.py, config/vllm.py).
 
 #ifndef KVSIM_ENGINES_VLLM_MODEL_PLANNER_H_
@@ -27,7 +30,9 @@ namespace kvsim::vllm {
 struct Resolved {
   PlannerSwitches switches;
   std::string version;
+  ModelSpec model;  // as the flags change it
   CacheLayout layout;
+  CacheLayout draft_layout;  // of a draft model; no layers: none
   KvCacheDtype kv_cache_dtype = KvCacheDtype::kAuto;
   Bytes gpu_total{0};  // 0: the cache's memory or blocks are given
   int sm = 0;
@@ -36,6 +41,8 @@ struct Resolved {
   int64_t max_num_batched_tokens = 0;
   int64_t max_num_seqs = 0;
   bool hybrid_manager = true;
+  bool prefix_caching = true;
+  StateMode state_mode = StateMode::kAlign;
   std::vector<std::string> notes;
 };
 

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
@@ -79,6 +81,36 @@ constexpr Change kChanges[] = {
      {2026, 5, 24},
      {2026, 8, 6},
      [](PlannerSwitches& s) { s.context_parallel_hybrids = false; }},
+    {"prefix caching of hybrid models",
+     {0, 27, 1},
+     {0, 29, 0},
+     {2026, 8, 3},
+     {2026, 8, 17},
+     [](PlannerSwitches& s) { s.hybrid_prefix_caching = false; }},
+    {"check of overridden blocks",
+     {0, 19, 2},
+     {0, 28, 0},
+     {2026, 4, 21},
+     {2026, 8, 17},
+     [](PlannerSwitches& s) { s.override_in_check = false; }},
+    {"log lines per worker",
+     {0, 11, 0},
+     {0, 12, 0},
+     {2025, 10, 31},
+     {2026, 1, 1},
+     [](PlannerSwitches& s) { s.lines_per_worker = true; }},
+    {"V0 engine by default",
+     {0, 7, 99},
+     {0, 8, 0},
+     {2025, 3, 1},
+     {2025, 3, 18},
+     [](PlannerSwitches& s) { s.previous_engine = true; }},
+    {"V0's block line",
+     {0, 6, 99},
+     {0, 7, 0},
+     {2025, 1, 1},
+     {2025, 1, 27},
+     [](PlannerSwitches& s) { s.says_gpu_blocks = true; }},
     {"sampler's profile",
      {0, 16, 99},
      {0, 17, 0},
@@ -151,7 +183,74 @@ void Apply(const Change& change, const Numbers& when, bool is_date,
                    "' lies between two versions seen; the older rule is used"));
 }
 
+// A named value of a switch.
+struct Setting {
+  absl::string_view name, value;
+  void (*apply)(PlannerSwitches& switches);
+};
+
+constexpr Setting kSettings[] = {
+    {"token-line", "blocks",
+     [](PlannerSwitches& s) { s.token_line = TokenLine::kBlocks; }},
+    {"token-line", "concurrency",
+     [](PlannerSwitches& s) { s.token_line = TokenLine::kConcurrency; }},
+    {"compressed-pool", "tuple",
+     [](PlannerSwitches& s) { s.compressed_pool = CompressedPool::kTuple; }},
+    {"compressed-pool", "bucket",
+     [](PlannerSwitches& s) { s.compressed_pool = CompressedPool::kBucket; }},
+    {"compressed-pool", "packed",
+     [](PlannerSwitches& s) { s.compressed_pool = CompressedPool::kPacked; }},
+    {"log-lines", "one",
+     [](PlannerSwitches& s) {
+       s.one_log_line = true;
+       s.lines_per_worker = false;
+     }},
+    {"log-lines", "two",
+     [](PlannerSwitches& s) {
+       s.one_log_line = false;
+       s.lines_per_worker = false;
+     }},
+    {"log-lines", "per-worker",
+     [](PlannerSwitches& s) {
+       s.one_log_line = false;
+       s.lines_per_worker = true;
+     }},
+    {"hybrid-prefix-caching", "on",
+     [](PlannerSwitches& s) { s.hybrid_prefix_caching = true; }},
+    {"hybrid-prefix-caching", "off",
+     [](PlannerSwitches& s) { s.hybrid_prefix_caching = false; }},
+    {"engine", "v0", [](PlannerSwitches& s) { s.previous_engine = true; }},
+    {"engine", "v1", [](PlannerSwitches& s) { s.previous_engine = false; }},
+};
+
+constexpr absl::string_view kBatchesSwitch = "batches-in-flight";
+constexpr int64_t kMostBatches = 16;
+
 }  // namespace
+
+absl::Status SetSwitch(absl::string_view setting, PlannerSwitches* switches) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(setting, absl::MaxSplits('=', 1));
+  const auto& [name, value] = parts;
+  std::vector<std::string> accepted;
+  for (const Setting& known : kSettings) {
+    if (known.name == name && known.value == value) {
+      known.apply(*switches);
+      return absl::OkStatus();
+    }
+    accepted.push_back(absl::StrCat(known.name, "=", known.value));
+  }
+  int64_t batches = 0;
+  if (name == kBatchesSwitch && absl::SimpleAtoi(value, &batches) &&
+      batches >= 1 && batches <= kMostBatches) {
+    switches->async_batches = batches;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--engine-switch '", setting,
+                   "': accepted: ", absl::StrJoin(accepted, ", "), ", ",
+                   kBatchesSwitch, "=1 to ", kMostBatches));
+}
 
 absl::StatusOr<VersionedSwitches> SwitchesFor(absl::string_view version) {
   VersionedSwitches result;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -49,7 +50,24 @@ struct PlannerSwitches {
   // Profile of the sampler: bytes per sequence and vocabulary entry / 4.
   double sampler_factor = 3.70;
   bool late_non_torch = true;  // CUDA contexts and NCCL as from v0.18 on
+  // Prefix caching of models with recurrent states when no flag says so.
+  bool hybrid_prefix_caching = true;
+  // One pair of log lines for every worker, not one for the engine.
+  bool lines_per_worker = false;
+  // The start-up check sees the blocks of --num-gpu-blocks-override, not the
+  // memory.
+  bool override_in_check = true;
+  bool previous_engine = false;  // V0: its planner and its log lines
+  // V0's line says "# GPU blocks", not the device's name.
+  bool says_gpu_blocks = false;
 };
+
+// Sets one switch by its name and value, as --engine-switch NAME=VALUE does:
+//   token-line=blocks|concurrency, batches-in-flight=1..16,
+//   compressed-pool=tuple|bucket|packed, log-lines=one|two|per-worker,
+//   hybrid-prefix-caching=on|off, engine=v0|v1
+// Errors: InvalidArgument quoting the text, with what would be accepted.
+absl::Status SetSwitch(absl::string_view setting, PlannerSwitches* switches);
 
 struct VersionedSwitches {
   PlannerSwitches switches;

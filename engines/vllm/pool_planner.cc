@@ -217,7 +217,12 @@ void CheckStart(const PoolInput& input, const Grouping& grouping,
   for (const RankPool& rank : plan.ranks) {
     available = std::min(available, rank.kv_memory);
   }
-  if (input.num_blocks_override.has_value()) {
+  if (input.num_blocks_override.has_value() && input.kv_memory.empty() &&
+      !input.switches.override_in_check) {
+    return;  // what the check would see is not known
+  }
+  if (input.num_blocks_override.has_value() &&
+      input.switches.override_in_check) {
     available =
         Saturated(absl::int128(plan.num_blocks.value()) * gate_block.value());
   }
@@ -235,7 +240,79 @@ void CheckStart(const PoolInput& input, const Grouping& grouping,
   plan.refused = std::move(refusal);
 }
 
+// What the engine's log says about pages that were padded to a state.
+void DescribePadding(const PoolInput& input, const Grouping& grouping,
+                     PoolPlan& plan) {
+  plan.layer_padding = grouping.layer_padding;
+  for (const LayerKvSpec& cache : input.caches) {
+    const KvSpec& spec = cache.spec;
+    if (spec.kind != SpecKind::kState || spec.state_bytes == Bytes(0)) continue;
+    const Bytes padding = Page(spec) - spec.state_bytes;
+    plan.state_padding_percent = 100.0 * static_cast<double>(padding.value()) /
+                                 static_cast<double>(spec.state_bytes.value());
+    return;
+  }
+}
+
+void DescribeGroups(const PoolInput& input, const Grouping& grouping,
+                    const std::vector<StageRange>& stages, PoolPlan& plan) {
+  for (const LayerGroup& group : grouping.groups) {
+    plan.groups.push_back(DescribeGroup(grouping, group,
+                                        stages[plan.binding_rank],
+                                        plan.bytes_per_block, input.demand));
+    plan.groups.back().log_charge = SumOfPages(grouping, group);
+    plan.page = std::max(plan.page, plan.groups.back().page);
+  }
+  for (const ExtraGroup& extra : input.extra_groups) {
+    CacheGroup group;
+    group.kind = extra.kind;
+    group.demand = extra.demand;
+    group.demand.block_tokens = plan.groups[0].demand.block_tokens;
+    group.slot_padding = plan.bytes_per_block;
+    plan.groups.push_back(std::move(group));
+  }
+}
+
 }  // namespace
+
+absl::StatusOr<PoolPlan> PlanPreviousPool(const PoolInput& input) {
+  if (absl::Status status = Validate(input); !status.ok()) return status;
+  std::vector<LayerKvSpec> caches = input.caches;
+  const absl::StatusOr<Grouping> grouping =
+      GroupLayers(std::move(caches), /*hybrid_manager=*/false);
+  if (!grouping.ok()) return grouping.status();
+  if (grouping->groups.size() > 1) {
+    return absl::InvalidArgumentError(
+        "vLLM's V0 engine: models with several kinds of cache are not planned");
+  }
+  const std::vector<StageRange> stages = StageRanges(input);
+  PoolPlan plan;
+  plan.rule = std::string(GroupingRuleName(grouping->rule));
+  plan.reserved_blocks = Blocks(0);
+  plan.max_model_len = input.max_model_len;
+  plan.in_flight = input.max_num_batched_tokens;
+  plan.decode_in_flight = Tokens(1);
+  SizePools(input, *grouping, stages, plan);
+  DescribeGroups(input, *grouping, stages, plan);
+  plan.block_tokens = AttentionBlock(plan);
+  plan.scheduler_block_tokens = plan.block_tokens;
+  plan.blocks_per_request = WorstCaseBlocks(plan, input.max_model_len);
+  if (plan.bytes_per_block > Bytes(0)) {
+    plan.host_blocks = Blocks(input.swap_space / plan.bytes_per_block);
+  }
+  WritePreviousLog(input.switches, plan);
+  if (plan.max_model_len > plan.kv_cache_tokens) {
+    StartRefusal refusal;
+    const Bytes block = plan.bytes_per_block;
+    refusal.needed = Saturated(absl::int128(plan.blocks_per_request.value()) *
+                               block.value());
+    refusal.available = plan.ranks[plan.binding_rank].kv_memory;
+    refusal.max_len_that_fits = plan.kv_cache_tokens;
+    WritePreviousRefusal(plan.max_model_len, refusal);
+    plan.refused = std::move(refusal);
+  }
+  return plan;
+}
 
 Tokens TokensInFlight(const PoolInput& input) {
   const auto stages = static_cast<int64_t>(input.stage_layers.size());
@@ -263,13 +340,8 @@ absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input) {
   plan.decode_in_flight = Tokens(plan.in_flight / input.max_num_batched_tokens *
                                  (1 + input.demand.speculative_tokens));
   SizePools(input, *grouping, stages, plan);
-  for (const LayerGroup& group : grouping->groups) {
-    plan.groups.push_back(DescribeGroup(*grouping, group,
-                                        stages[plan.binding_rank],
-                                        plan.bytes_per_block, input.demand));
-    plan.groups.back().log_charge = SumOfPages(*grouping, group);
-    plan.page = std::max(plan.page, plan.groups.back().page);
-  }
+  DescribeGroups(input, *grouping, stages, plan);
+  DescribePadding(input, *grouping, plan);
   if (grouping->rule == GroupingRule::kPacked &&
       grouping->compressed_pool != CompressedPool::kPacked) {
     plan.log_block = plan.groups[0].log_charge;  // the history group's pages
@@ -277,7 +349,10 @@ absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input) {
   plan.block_tokens = AttentionBlock(plan);
   plan.scheduler_block_tokens = SchedulerBlock(plan);
   plan.blocks_per_request = LoggedBlocks(plan, input.max_model_len);
-  WriteCapacityLog(input.switches, plan);
+  WriteCapacityLog(
+      input.switches,
+      {.natural_block = input.natural_block, .num_workers = input.num_workers},
+      plan);
   CheckStart(input, *grouping, plan);
   return plan;
 }

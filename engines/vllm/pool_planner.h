@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,6 +31,13 @@ namespace kvsim::vllm {
 // The longest maximum length that is planned: 2^40 tokens.
 inline constexpr Tokens kMaxPlannedTokens = Tokens(int64_t{1} << 40);
 
+// A block table that holds no layer's rows: the tail of pooled index keys, the
+// states of an embedding. It takes blocks of the pool for every request.
+struct ExtraGroup {
+  std::string kind;
+  BlockDemand demand;
+};
+
 struct PoolInput {
   std::vector<LayerKvSpec> caches;    // whole model in layer order, drafts last
   std::vector<int64_t> stage_layers;  // model layers of each pipeline stage
@@ -41,6 +49,11 @@ struct PoolInput {
   bool async_scheduling = true;
   bool hybrid_manager = true;
   DemandRules demand;
+  std::vector<ExtraGroup> extra_groups;
+  // Attention's block before it grew to hold a state; 0: as the caches say.
+  Tokens natural_block{0};
+  int64_t num_workers = 1;
+  Bytes swap_space{0};  // of the host; V0 only
   PlannerSwitches switches;
 };
 
@@ -48,6 +61,10 @@ struct PoolInput {
 // is no error: PoolPlan::refused says what would. Costs: O(caches x different
 // specs).
 absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input);
+
+// V0's plan: one table of blocks for all layers, the history of every one of
+// them whole; blocks on the host beside them.
+absl::StatusOr<PoolPlan> PlanPreviousPool(const PoolInput& input);
 
 // Tokens that may be scheduled and not yet computed: batches in flight times
 // the batch's budget. A pipeline holds one batch per stage.

@@ -1,6 +1,7 @@
 #include "engines/vllm/spec_builder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -11,12 +12,22 @@
 namespace kvsim::vllm {
 namespace {
 
-constexpr Tokens kWindowBlock{16};       // smallest kernel block
 constexpr Tokens kCompressedBlock{256};  // rows for 4 or 128 tokens
 constexpr Tokens kCompressedWindowBlock{64};
 constexpr Tokens kMaxBlock{int64_t{1} << 20};
+constexpr Tokens kMaxStateBlock{int64_t{1} << 16};
 constexpr Bytes kMaxState{int64_t{1} << 40};
 constexpr int64_t kLeastHybridMlaBlock = 128;
+constexpr Tokens kXpuBlock{64};
+constexpr Tokens kAscendBlock{128};
+// Tokens that the kernels of states work on at once, where a config names none.
+constexpr int64_t kStateChunk = 256;
+
+// Tokens of a block, before anything makes pages equal.
+struct Blocking {
+  Tokens history;
+  Tokens window;
+};
 
 // The tensors of one layer that are columns of one cache.
 using Columns = std::vector<const CacheTensor*>;
@@ -133,8 +144,15 @@ Bytes CompressedAlignment(const LayerCache& layer) {
   return Bytes(layer.tensors[0].dtype == DType::kUint8 ? 576 : 512);
 }
 
+// The smallest block of the attention kernels, which windows take whatever
+// --block-size says.
+Tokens KernelBlock(Platform platform) {
+  if (platform == Platform::kAscend) return kAscendBlock;
+  return platform == Platform::kXpu ? kXpuBlock : Tokens(16);
+}
+
 absl::StatusOr<KvSpec> RowSpec(const LayerCache& layer, const Columns& columns,
-                               int64_t ranks, Tokens block,
+                               int64_t ranks, const Blocking& blocking,
                                Tokens encoder_tokens) {
   const CacheTensor& first = *columns[0];
   KvSpec spec;
@@ -143,8 +161,8 @@ absl::StatusOr<KvSpec> RowSpec(const LayerCache& layer, const Columns& columns,
   spec.window =
       Tokens(spec.kind == SpecKind::kChunkedLocal ? first.retention.chunk
                                                   : first.retention.window);
-  spec.block_tokens =
-      spec.kind == SpecKind::kSlidingWindow ? kWindowBlock : block;
+  spec.block_tokens = spec.kind == SpecKind::kSlidingWindow ? blocking.window
+                                                            : blocking.history;
   if (spec.kind == SpecKind::kCrossAttention) spec.window = encoder_tokens;
   // Convolution inputs are packed as a window of one block.
   if (first.store == CacheStore::kShortConv) spec.block_tokens = spec.window;
@@ -169,7 +187,9 @@ bool IsHistory(const LayerKvSpec& cache) {
 
 // The attention block grows until its page holds a state; states are padded to
 // that page.
-void AlignHybridBlocks(std::vector<LayerKvSpec>& caches, Tokens block) {
+void AlignHybridBlocks(const SpecRules& rules, Tokens block,
+                       std::vector<LayerKvSpec>& caches) {
+  const int64_t chunk = rules.state_block.value_or(Tokens(kStateChunk)).value();
   Bytes state(0);
   Bytes row(0);
   bool mla = false;
@@ -180,9 +200,11 @@ void AlignHybridBlocks(std::vector<LayerKvSpec>& caches, Tokens block) {
     mla = mla || cache.spec.kind == SpecKind::kMla;
   }
   if (state == Bytes(0) || row == Bytes(0)) return;
-  const int64_t step =
+  int64_t step =
       mla ? std::max(block.value(), kLeastHybridMlaBlock) : block.value();
-  const Tokens grown(step * CeilDiv(state, row * step));
+  if (rules.state_mode == StateMode::kAll) step = std::lcm(chunk, step);
+  Tokens grown(step * CeilDiv(state, row * step));
+  if (rules.platform == Platform::kXpu) grown = RoundUp(grown, kXpuBlock);
   for (LayerKvSpec& cache : caches) {
     KvSpec& spec = cache.spec;
     if (spec.kind == SpecKind::kState) {
@@ -196,7 +218,8 @@ void AlignHybridBlocks(std::vector<LayerKvSpec>& caches, Tokens block) {
 
 // Appends the specs of one layer.
 absl::Status AppendLayer(const ModelSpec& model, const CacheLayout& layout,
-                         const LayerCache& layer, int64_t ranks, Tokens block,
+                         const LayerCache& layer, int64_t ranks,
+                         const Blocking& blocking,
                          std::vector<LayerKvSpec>& caches) {
   const auto id = static_cast<int32_t>(
       layer.is_mtp ? layer.layer + static_cast<int32_t>(model.layers.size())
@@ -207,7 +230,7 @@ absl::Status AppendLayer(const ModelSpec& model, const CacheLayout& layout,
     absl::StatusOr<KvSpec> spec =
         store == CacheStore::kRecurrent
             ? StateSpec(columns, *source.recurrent, ranks)
-            : RowSpec(layer, columns, ranks, block,
+            : RowSpec(layer, columns, ranks, blocking,
                       layout.default_encoder_tokens);
     if (!spec.ok()) return spec.status();
     caches.push_back({id, store == CacheStore::kIndex, *std::move(spec)});
@@ -217,16 +240,27 @@ absl::Status AppendLayer(const ModelSpec& model, const CacheLayout& layout,
 
 }  // namespace
 
-Tokens DefaultBlockTokens(const ModelSpec& model, int sm) {
+Tokens DefaultBlockTokens(const ModelSpec& model, const SpecRules& rules) {
   bool latent = false;
   for (const LayerSpec& layer : model.layers) {
     for (const AttentionSpec& attention : layer.attention) {
       if (attention.kind == AttentionKind::kCompressed) return kCompressedBlock;
-      if (attention.indexer.kind != IndexerKind::kNone) return Tokens(64);
+      const IndexerSpec& indexer = attention.indexer;
+      // Pooled keys beside K and V are read with attention's own blocks.
+      const bool follows = indexer.format == IndexKeyFormat::kCacheDtype &&
+                           indexer.tokens_per_key > 1;
+      if (indexer.kind != IndexerKind::kNone && !follows) return Tokens(64);
       latent = latent || attention.kind == AttentionKind::kMla;
     }
   }
-  return Tokens(latent && (sm == 100 || sm == 103) ? 32 : 16);
+  if (rules.platform == Platform::kAscend) return kAscendBlock;
+  if (rules.platform == Platform::kXpu) return kXpuBlock;
+  if (!latent) return Tokens(16);
+  if (rules.attention_backend == "FLASHMLA") return Tokens(64);
+  if (rules.attention_backend == "CUTLASS_MLA") return Tokens(128);
+  if (rules.attention_backend == "FLASHINFER_MLA") return Tokens(32);
+  const bool blackwell = rules.sm == 100 || rules.sm == 103;
+  return Tokens(rules.attention_backend.empty() && blackwell ? 32 : 16);
 }
 
 bool HasRecurrentState(const ModelSpec& model) {
@@ -239,19 +273,27 @@ absl::StatusOr<std::vector<LayerKvSpec>> BuildKvSpecs(const ModelSpec& model,
                                                       const CacheLayout& layout,
                                                       const SpecRules& rules) {
   const Tokens block =
-      rules.block_size.value_or(DefaultBlockTokens(model, rules.sm));
+      rules.block_size.value_or(DefaultBlockTokens(model, rules));
   if (block < Tokens(1) || block > kMaxBlock) {
     return absl::InvalidArgumentError(
         absl::StrCat("--block-size ", block.value(), ": must be from 1 to ",
                      kMaxBlock.value()));
   }
+  if (rules.state_block.has_value() &&
+      (*rules.state_block < Tokens(1) || *rules.state_block > kMaxStateBlock)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--mamba-block-size ", rules.state_block->value(),
+                     ": must be from 1 to ", kMaxStateBlock.value()));
+  }
   std::vector<LayerKvSpec> caches;
+  const Blocking blocking = {block, KernelBlock(rules.platform)};
+  const int64_t ranks = rules.platform == Platform::kTpu ? 1 : rules.tensor;
   for (const LayerCache& layer : layout.layers) {
     absl::Status status =
-        AppendLayer(model, layout, layer, rules.tensor, block, caches);
+        AppendLayer(model, layout, layer, ranks, blocking, caches);
     if (!status.ok()) return status;
   }
-  AlignHybridBlocks(caches, block);
+  AlignHybridBlocks(rules, block, caches);
   return caches;
 }
 

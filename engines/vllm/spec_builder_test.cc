@@ -103,11 +103,16 @@ TEST(BuildKvSpecs, ErrorsNameFlagAndBothNumbers) {
 }
 
 TEST(DefaultBlockTokens, FollowsModelAndCard) {
-  EXPECT_EQ(DefaultBlockTokens(*LoadModel("llama-3.1-8b"), 90), Tokens(16));
-  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v3"), 90), Tokens(16));
-  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v3"), 100), Tokens(32));
-  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v3.2"), 100), Tokens(64));
-  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v4-pro"), 0), Tokens(256));
+  EXPECT_EQ(DefaultBlockTokens(*LoadModel("llama-3.1-8b"), {.sm = 90}),
+            Tokens(16));
+  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v3"), {.sm = 90}),
+            Tokens(16));
+  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v3"), {.sm = 100}),
+            Tokens(32));
+  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v3.2"), {.sm = 100}),
+            Tokens(64));
+  EXPECT_EQ(DefaultBlockTokens(*LoadModel("deepseek-v4-pro"), {.sm = 0}),
+            Tokens(256));
 }
 
 }  // namespace
