@@ -50,6 +50,15 @@ void ReadMemory(const Json& json, StartupCase& read) {
 
 }  // namespace
 
+std::optional<int64_t> GivenFigure(const StartupCase& startup,
+                                   const char* name) {
+  const auto found = startup.given.find(name);
+  if (found == startup.given.end() || !found->is_number_integer()) {
+    return std::nullopt;
+  }
+  return found->get<int64_t>();
+}
+
 absl::StatusOr<StartupCase> ParseStartupCase(const std::string& text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return absl::InvalidArgumentError("not a JSON object");

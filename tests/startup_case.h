@@ -46,6 +46,10 @@ struct StartupCase {
   bool refused = false;
 };
 
+// An integer that the record gives as input; none: it does not.
+std::optional<int64_t> GivenFigure(const StartupCase& startup,
+                                   const char* name);
+
 // Errors: InvalidArgument naming the field.
 absl::StatusOr<StartupCase> ParseStartupCase(const std::string& text);
 

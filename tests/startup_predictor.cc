@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "tests/startup_llama_cpp.h"
+#include "tests/startup_sglang.h"
+#include "tests/startup_tensorrt_llm.h"
 #include "tests/startup_vllm.h"
 
 namespace kvsim {
@@ -9,6 +12,9 @@ namespace {
 
 constexpr std::pair<absl::string_view, StartupPredict> kPredicts[] = {
     {"vllm", PredictVllmStartup},
+    {"sglang", PredictSglangStartup},
+    {"llama.cpp", PredictLlamaCppStartup},
+    {"tensorrt-llm", PredictTensorrtLlmStartup},
 };
 
 }  // namespace

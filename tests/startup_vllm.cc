@@ -84,18 +84,12 @@ StartupFigures FiguresOf(const PoolPlan& plan) {
   return figures;
 }
 
-std::optional<int64_t> Given(const StartupCase& startup, const char* name) {
-  const auto found = startup.given.find(name);
-  if (found == startup.given.end()) return std::nullopt;
-  return found->get<int64_t>();
-}
-
 void SetPool(const StartupCase& startup, const StartupPool& pool,
              CapacityQuestion& question) {
-  if (const auto block = Given(startup, "block_size")) {
+  if (const auto block = GivenFigure(startup, "block_size")) {
     question.block_size = Tokens(*block);
   }
-  if (const auto blocks = Given(startup, "num_gpu_blocks")) {
+  if (const auto blocks = GivenFigure(startup, "num_gpu_blocks")) {
     question.num_gpu_blocks = Blocks(*blocks);
   } else if (pool.units.has_value()) {
     question.num_gpu_blocks = Blocks(*pool.units);
@@ -132,7 +126,7 @@ absl::StatusOr<StartupFigures> PredictVllmStartup(const StartupCase& startup,
     draft = *std::move(read);
     question.draft_model = &*draft;
   }
-  if (const auto tokens = Given(startup, "kv_cache_tokens")) {
+  if (const auto tokens = GivenFigure(startup, "kv_cache_tokens")) {
     return FromTokens(static_cast<double>(*tokens),
                       question.max_model_len.value_or(
                           Tokens(model->max_position_embeddings)));

@@ -88,6 +88,23 @@ absl::Status CheckMemory(const std::vector<BudgetInput>& stages,
       "--max-total-tokens");
 }
 
+// Tokens alone say nothing about slots: without memory, a given number or a
+// flag that sizes them, states are left out. True when they are.
+bool LeaveOutStates(const Settings& settings, const PoolMemory& memory,
+                    std::vector<BudgetInput>& stages) {
+  const bool known = !memory.rest.empty() || memory.mamba_slots.has_value() ||
+                     SlotsByFlag(settings).has_value();
+  bool left_out = false;
+  for (BudgetInput& input : stages) {
+    for (RankLayer& layer : input.layers) {
+      if (known || !layer.HasState()) continue;
+      layer.conv = layer.state = 0;
+      left_out = true;
+    }
+  }
+  return left_out;
+}
+
 // Tokens of one rank that every stage has room for, and the stage that has
 // least.
 struct Binding {
@@ -100,7 +117,7 @@ Binding FindBinding(const std::vector<BudgetInput>& stages,
                     const PoolMemory& memory) {
   Binding binding;
   binding.tokens = memory.max_total_tokens.value_or(0);
-  binding.slots = memory.mamba_slots.value_or(0);
+  binding.slots = memory.mamba_slots.value_or(StateSlots(stages[0], Bytes(0)));
   for (size_t i = 0; i < memory.rest.size(); ++i) {
     const int64_t tokens = BudgetTokens(stages[i], memory.rest[i]).tokens;
     const int64_t slots = StateSlots(stages[i], memory.rest[i]);
@@ -181,6 +198,11 @@ void WriteNotes(const BudgetInput& input, const PoolMemory& memory,
         " tokens is more than the pool's ", FormatCount(plan.max_total_tokens),
         ": it starts and refuses it later"));
   }
+  if (!input.settings.speculative_draft_model_path.empty()) {
+    notes.push_back(absl::StrCat("the caches of the draft model ",
+                                 input.settings.speculative_draft_model_path,
+                                 " are not counted"));
+  }
   if (input.settings.speculative && SlotBytes(input) > Bytes(0)) {
     notes.push_back(
         "speculation also keeps intermediate states of running requests, which "
@@ -220,12 +242,13 @@ absl::StatusOr<SglangPlan> PlanPools(const ModelSpec& model,
                                      const Settings& settings,
                                      const PoolMemory& memory) {
   if (absl::Status status = settings.Validate(); !status.ok()) return status;
-  const absl::StatusOr<std::vector<BudgetInput>> stages =
+  absl::StatusOr<std::vector<BudgetInput>> stages =
       StageInputs(model, settings);
   if (!stages.ok()) return stages.status();
   absl::Status status = CheckMemory(*stages, memory);
   if (!status.ok()) return status;
 
+  const bool no_states = LeaveOutStates(settings, memory, *stages);
   Binding binding = FindBinding(*stages, memory);
   const BudgetInput& input = (*stages)[binding.stage];
   ApplyTokenLimit(settings, input.page_size, memory, binding);
@@ -249,6 +272,11 @@ absl::StatusOr<SglangPlan> PlanPools(const ModelSpec& model,
   WriteBlockPlan(*stages, binding.stage, memory.rest, plan);
   CheckStart(input, memory, binding.stage, plan);
   WriteNotes(input, memory, binding.stage, plan);
+  if (no_states) {
+    plan.pool.notes.push_back(
+        "the recurrent states are not counted: tokens are given, slots are "
+        "not (--max-mamba-cache-size gives them)");
+  }
   plan.pool.log_lines = CapacityLog(plan, settings);
   return plan;
 }

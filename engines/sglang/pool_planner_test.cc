@@ -162,6 +162,18 @@ TEST(PoolPlannerTest, TheSmallestStageDecides) {
   EXPECT_EQ(plan.pool.ranks[0].own_blocks, Blocks(163841));
 }
 
+// Tokens alone say nothing about slots; a flag does.
+TEST(PoolPlannerTest, GivenTokensLeaveUnknownStatesOut) {
+  const ModelSpec model = Catalogued("kimi-linear-48b");
+  SglangPlan plan = Plan(model, {}, {.max_total_tokens = 1000});
+  EXPECT_EQ(FindPool(plan.pools, "state"), nullptr);
+  EXPECT_FALSE(plan.pool.refused.has_value());
+  EXPECT_THAT(plan.pool.notes, Contains(HasSubstr("not counted")));
+  plan = Plan(model, {.max_mamba_cache_size = 10}, {.max_total_tokens = 1000});
+  EXPECT_EQ(plan.mamba_slots, 10);
+  EXPECT_EQ(plan.max_running_requests, 2);  // of 5 slots each
+}
+
 // A model of nothing but states: the slots are the pool.
 TEST(PoolPlannerTest, AModelOfStatesHasSlotsOnly) {
   const absl::StatusOr<ModelSpec> model = ReadModelConfig(

@@ -91,19 +91,6 @@ Bytes RequestStates(const BudgetInput& input) {
   return row * CompressorStateRows(input.settings);
 }
 
-bool SlotsAreGiven(const Settings& settings) {
-  return settings.max_mamba_cache_size.has_value() ||
-         (settings.disable_radix_cache &&
-          settings.max_running_requests.has_value());
-}
-
-int64_t GivenSlots(const Settings& settings) {
-  const int64_t slots = settings.max_mamba_cache_size.has_value()
-                            ? *settings.max_mamba_cache_size
-                            : *settings.max_running_requests;
-  return slots / settings.dp_size;
-}
-
 double RatioStateBudget(const BudgetInput& input, Bytes rest) {
   const double ratio = input.settings.mamba_full_memory_ratio;
   return static_cast<double>(rest.value()) * ratio / (1 + ratio);
@@ -112,9 +99,8 @@ double RatioStateBudget(const BudgetInput& input, Bytes rest) {
 double StateBudget(const BudgetInput& input, Bytes rest) {
   const Bytes slot = SlotBytes(input);
   if (slot == Bytes(0)) return 0;
-  if (SlotsAreGiven(input.settings)) {
-    return static_cast<double>(slot.value()) *
-           static_cast<double>(GivenSlots(input.settings));
+  if (const auto slots = SlotsByFlag(input.settings)) {
+    return static_cast<double>(slot.value()) * static_cast<double>(*slots);
   }
   return RatioStateBudget(input, rest);
 }
@@ -156,10 +142,19 @@ Bytes SlotBytes(const BudgetInput& input) {
   return slot;
 }
 
+std::optional<int64_t> SlotsByFlag(const Settings& settings) {
+  std::optional<int64_t> slots = settings.max_mamba_cache_size;
+  if (!slots.has_value() && settings.disable_radix_cache) {
+    slots = settings.max_running_requests;
+  }
+  if (slots.has_value()) *slots /= settings.dp_size;
+  return slots;
+}
+
 int64_t StateSlots(const BudgetInput& input, Bytes rest) {
   const Bytes slot = SlotBytes(input);
   if (slot == Bytes(0)) return 0;
-  if (SlotsAreGiven(input.settings)) return GivenSlots(input.settings);
+  if (const auto slots = SlotsByFlag(input.settings)) return *slots;
   if (rest <= Bytes(0)) return 0;
   return static_cast<int64_t>(std::floor(RatioStateBudget(input, rest) /
                                          static_cast<double>(slot.value())));

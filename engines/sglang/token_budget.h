@@ -20,6 +20,7 @@
 #define KVSIM_ENGINES_SGLANG_TOKEN_BUDGET_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.h"
@@ -55,6 +56,8 @@ int64_t WindowTokens(const BudgetInput& input, int64_t tokens);
 
 // States of one sequence on this rank; 0 without recurrent layers.
 Bytes SlotBytes(const BudgetInput& input);
+// State slots that the flags name; none: memory decides.
+std::optional<int64_t> SlotsByFlag(const Settings& settings);
 // State slots that `rest` gives, or that a flag names.
 int64_t StateSlots(const BudgetInput& input, Bytes rest);
 

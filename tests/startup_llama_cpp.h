@@ -1,0 +1,17 @@
+// llama.cpp's printed figures, by the same code as `kvsim capacity`.
+
+#ifndef KVSIM_TESTS_STARTUP_LLAMA_CPP_H_
+#define KVSIM_TESTS_STARTUP_LLAMA_CPP_H_
+
+#include "absl/status/statusor.h"
+#include "tests/startup_case.h"
+#include "tests/startup_figures.h"
+
+namespace kvsim {
+
+absl::StatusOr<StartupFigures> PredictLlamaCppStartup(
+    const StartupCase& startup, const StartupPool& pool);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_TESTS_STARTUP_LLAMA_CPP_H_

@@ -1,0 +1,17 @@
+// SGLang's printed figures, by the same code as `kvsim capacity`.
+
+#ifndef KVSIM_TESTS_STARTUP_SGLANG_H_
+#define KVSIM_TESTS_STARTUP_SGLANG_H_
+
+#include "absl/status/statusor.h"
+#include "tests/startup_case.h"
+#include "tests/startup_figures.h"
+
+namespace kvsim {
+
+absl::StatusOr<StartupFigures> PredictSglangStartup(const StartupCase& startup,
+                                                    const StartupPool& pool);
+
+}  // namespace kvsim
+
+#endif  // KVSIM_TESTS_STARTUP_SGLANG_H_
