@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "base/text.h"
+#include "engines/pooled_capacity.h"
 #include "engines/vllm/model_planner.h"
 
 namespace kvsim {
@@ -16,10 +21,17 @@ namespace {
 
 constexpr Tokens kMaxContext{int64_t{1} << 40};
 
+// An engine of pools beside each other.
+bool IsPooled(const std::string& engine) {
+  const std::vector<absl::string_view> engines = PooledEngines();
+  return std::find(engines.begin(), engines.end(), engine) != engines.end();
+}
+
 absl::Status Validate(const CapacityQuestion& question) {
-  if (question.engine != "vllm") {
+  if (question.engine != "vllm" && !IsPooled(question.engine)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--engine '", question.engine, "' is unknown; accepted: vllm"));
+        "--engine '", question.engine, "' is unknown; accepted: vllm, ",
+        absl::StrJoin(PooledEngines(), ", ")));
   }
   for (Tokens context : question.contexts) {
     if (context < Tokens(1) || context > kMaxContext) {
@@ -366,6 +378,7 @@ absl::StatusOr<std::vector<ContextAnswer>> AnswerContexts(
 
 absl::StatusOr<CapacityAnswer> AnswerCapacity(const CapacityQuestion& asked) {
   if (absl::Status status = Validate(asked); !status.ok()) return status;
+  if (IsPooled(asked.engine)) return AnswerPooledCapacity(asked);
   absl::StatusOr<ParallelPlan> parallel = ChooseParallel(asked);
   if (!parallel.ok()) return parallel.status();
   const absl::StatusOr<vllm::Resolved> resolved = vllm::ResolveFlags(asked);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "engines/engine_settings.h"
 #include "engines/state_mode.h"
 #include "models/dtype.h"
 #include "models/gpu_catalogue.h"
@@ -29,6 +30,8 @@ struct CapacityQuestion {
   const ModelSpec* model = nullptr;
   std::string engine = "vllm";
   std::string engine_version;  // "": the newest known rules
+  // Of engines other than vLLM, as their own command says; else the defaults.
+  EngineSettings engine_settings;
   Platform platform = Platform::kCuda;
   std::optional<bool> previous_engine;  // vLLM: V0, whatever the version
   // Rules that differ from the version's, "NAME=VALUE" in the engine's words.

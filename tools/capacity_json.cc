@@ -19,19 +19,33 @@ Json GroupsJson(const PoolPlan& pool) {
     const BlockDemand& demand = group.demand;
     const Blocks worst =
         WorstCaseBlocks(demand, pool.max_model_len, pool.in_flight);
-    groups.push_back({{"kind", group.kind},
-                      {"layers", group.layers},
-                      {"tensors", group.num_tensors},
-                      {"block_tokens", demand.block_tokens.value()},
-                      {"tokens_per_block",
-                       demand.block_tokens.value() * demand.sharded_over},
-                      {"page_bytes", group.page.value()},
-                      {"used_bytes", group.used.value()},
-                      {"page_padding_bytes", group.page_padding.value()},
-                      {"slot_padding_bytes", group.slot_padding.value()},
-                      {"blocks_per_request", worst.value()}});
+    groups.push_back(
+        {{"kind", group.kind},
+         {"pool",
+          group.pool == 0 ? "main" : pool.side_pools[group.pool - 1].name},
+         {"layers", group.layers},
+         {"tensors", group.num_tensors},
+         {"block_tokens", demand.block_tokens.value()},
+         {"tokens_per_block",
+          demand.block_tokens.value() * demand.sharded_over},
+         {"page_bytes", group.page.value()},
+         {"used_bytes", group.used.value()},
+         {"page_padding_bytes", group.page_padding.value()},
+         {"slot_padding_bytes", group.slot_padding.value()},
+         {"blocks_per_request", worst.value()}});
   }
   return groups;
+}
+
+Json SidePoolsJson(const PoolPlan& pool) {
+  Json pools = Json::array();
+  for (const SidePool& side : pool.side_pools) {
+    pools.push_back({{"name", side.name},
+                     {"num_blocks", side.num_blocks.value()},
+                     {"reserved_blocks", side.reserved_blocks.value()},
+                     {"bytes_per_block", side.bytes_per_block.value()}});
+  }
+  return pools;
 }
 
 Json RanksJson(const PoolPlan& pool) {
@@ -110,6 +124,7 @@ void AddPool(const PoolPlan& pool, Json& json) {
   json["blocks_per_request"] = pool.blocks_per_request.value();
   json["grouping"] = pool.rule;
   json["groups"] = GroupsJson(pool);
+  json["side_pools"] = SidePoolsJson(pool);
   json["per_rank"] = RanksJson(pool);
 }
 
@@ -121,8 +136,7 @@ void AddCosts(const CapacityAnswer& answer, Json& json) {
   json["bytes_per_token"] = answer.sequence_bytes_per_token;
   json["rank_bytes_per_token"] = answer.rank_bytes_per_token;
   json["fixed_blocks_per_request"] = answer.fixed_blocks.value();
-  json["fixed_bytes_per_request"] =
-      (pool.bytes_per_block * answer.fixed_blocks.value()).value();
+  json["fixed_bytes_per_request"] = FixedBytes(pool).value();
   json["blocks_of_one_token_request"] = answer.one_token_blocks.value();
   json["binds"] = answer.binds;
 }

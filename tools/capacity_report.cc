@@ -66,8 +66,16 @@ void PrintRanks(const PoolPlan& pool, std::ostream& out) {
 void PrintPool(const PoolPlan& pool, std::ostream& out) {
   out << "\nPool of one rank (" << pool.rule << ")\n  "
       << Plural(pool.num_blocks.value(), "block") << " of "
-      << FormatBytes(pool.bytes_per_block) << ", "
-      << pool.reserved_blocks.value() << " of them the null block\n";
+      << FormatBytes(pool.bytes_per_block);
+  if (pool.reserved_blocks > Blocks(0)) {
+    out << ", " << pool.reserved_blocks.value() << " of them the null block";
+  }
+  out << "\n";
+  for (const SidePool& side : pool.side_pools) {
+    out << "  beside them " << Plural(side.num_blocks.value(), "block")
+        << " of " << FormatBytes(side.bytes_per_block) << " for " << side.name
+        << "\n";
+  }
   PrintRanks(pool, out);
   out << absl::StrFormat("  %-24s %7s %14s %14s %12s %12s\n", "group", "layers",
                          "tokens/block", "page", "page padding",
@@ -137,9 +145,7 @@ void PrintCosts(const CapacityAnswer& answer, std::ostream& out) {
              absl::StrFormat("%.6g", answer.sequence_bytes_per_token),
              absl::StrFormat("%.6g", answer.rank_bytes_per_token))
       << "  fixed        " << Plural(answer.fixed_blocks.value(), "block")
-      << " = "
-      << FormatBytes(pool.bytes_per_block * answer.fixed_blocks.value())
-      << " on this rank\n"
+      << " = " << FormatBytes(FixedBytes(pool)) << " on this rank\n"
       << "  one token    " << Plural(answer.one_token_blocks.value(), "block")
       << " = "
       << FormatBytes(pool.bytes_per_block * answer.one_token_blocks.value())
