@@ -50,6 +50,10 @@ std::vector<MemoryAccount> AccountsOfPools(const PooledPlan& planned) {
 std::vector<std::string> Warnings(const CapacityAnswer& answer,
                                   const PooledPlan& planned) {
   std::vector<std::string> warnings = planned.pool.notes;
+  warnings.push_back(absl::StrCat(
+      answer.engine,
+      " prints no concurrency: the engine line is the tightest pool over a "
+      "request's worst case in it"));
   for (const ContextAnswer& context : answer.contexts) {
     if (context.count.length <= answer.pool.max_model_len) continue;
     warnings.push_back(absl::StrCat(

@@ -38,17 +38,6 @@ absl::StatusOr<int64_t> HeadsOnRank(int64_t heads, const RankRules& rules) {
   return share->heads;
 }
 
-// Mamba-2 shares its B and C groups out; where ranks do not divide them, every
-// rank gets one.
-int64_t ConvolutionChannels(const RecurrentSpec& recurrent, int64_t ranks) {
-  if (recurrent.kind != RecurrentKind::kMamba2 ||
-      recurrent.groups % ranks == 0) {
-    return recurrent.conv_channels;
-  }
-  const int64_t inner = recurrent.value_heads * recurrent.value_dim;
-  return inner + 2 * ranks * recurrent.key_dim;
-}
-
 absl::Status AddState(const CacheTensor& tensor, const RecurrentSpec& recurrent,
                       int64_t ranks, RankLayer& rank_layer) {
   const absl::StatusOr<int64_t> heads =
@@ -131,6 +120,15 @@ absl::StatusOr<RankLayer> OneLayer(const ModelSpec& model,
 }
 
 }  // namespace
+
+int64_t ConvolutionChannels(const RecurrentSpec& recurrent, int64_t ranks) {
+  if (recurrent.kind != RecurrentKind::kMamba2 ||
+      recurrent.groups % ranks == 0) {
+    return recurrent.conv_channels;
+  }
+  const int64_t inner = recurrent.value_heads * recurrent.value_dim;
+  return inner + 2 * ranks * recurrent.key_dim;
+}
 
 absl::StatusOr<std::vector<RankLayer>> LayersOnRank(const ModelSpec& model,
                                                     const RankRules& rules) {

@@ -74,6 +74,10 @@ struct RankRules {
 absl::StatusOr<std::vector<RankLayer>> LayersOnRank(const ModelSpec& model,
                                                     const RankRules& rules);
 
+// Convolution channels of all ranks together. Mamba-2 shares its B and C groups
+// out; where ranks do not divide them, every rank gets one.
+int64_t ConvolutionChannels(const RecurrentSpec& recurrent, int64_t ranks);
+
 // Layers with rows of full history / rows of a window / a state.
 enum class RankLayerKind { kHistory, kWindow, kState };
 std::vector<RankLayer> Select(const std::vector<RankLayer>& layers,

@@ -53,7 +53,9 @@ absl::StatusOr<std::vector<BudgetInput>> StageInputs(const ModelSpec& model,
 }
 
 // As the engine's framework spells it.
-std::string DtypeText(CacheType type, const ModelSpec& model) {
+std::string DtypeText(const BudgetInput& input, const ModelSpec& model) {
+  const CacheType type = input.type;
+  if (HasCompressedRows(input)) return "fp8_ds_mla";  // whatever is asked
   if (type == CacheType::kFp8) return "float8_e4m3fn";
   if (type == CacheType::kBf16 && model.dtype == DType::kFp16) {
     return "float16";
@@ -257,7 +259,7 @@ absl::StatusOr<SglangPlan> PlanPools(const ModelSpec& model,
   plan.token_bytes = BudgetTokens(input, Bytes(0)).token_bytes;
   plan.page_size = input.page_size;
   plan.context_length = input.context_length;
-  plan.kv_cache_dtype = DtypeText(input.type, model);
+  plan.kv_cache_dtype = DtypeText(input, model);
   plan.max_total_tokens = binding.tokens * settings.dcp_size;
   if (HasTwoPools(input) || HasCompressedRows(input)) {
     plan.window_tokens = WindowTokens(input, binding.tokens);

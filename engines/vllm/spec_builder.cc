@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "engines/parallel_plan.h"
+#include "engines/rank_layers.h"
 
 namespace kvsim::vllm {
 namespace {
@@ -67,17 +68,6 @@ absl::Status ShareHeads(const CacheTensor& tensor, int64_t tensor_ranks,
 const LayerSpec& SourceLayer(const ModelSpec& model, const LayerCache& layer) {
   const auto index = static_cast<size_t>(layer.layer);
   return layer.is_mtp ? model.mtp_layers[index] : model.layers[index];
-}
-
-// Mamba-2 shares its B and C groups out; where ranks do not divide them, every
-// rank gets one.
-int64_t ConvolutionChannels(const RecurrentSpec& recurrent, int64_t ranks) {
-  if (recurrent.kind != RecurrentKind::kMamba2 ||
-      recurrent.groups % ranks == 0) {
-    return recurrent.conv_channels;
-  }
-  const int64_t inner = recurrent.value_heads * recurrent.value_dim;
-  return inner + 2 * ranks * recurrent.key_dim;
 }
 
 absl::StatusOr<KvSpec> StateSpec(const Columns& columns,
