@@ -1,6 +1,8 @@
 #include "tests/startup_sglang.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "engines/serve_flags.h"
 #include "engines/sglang/pool_planner.h"
@@ -56,12 +58,20 @@ absl::StatusOr<StartupFigures> PredictSglangStartup(const StartupCase& startup,
   const absl::StatusOr<ModelSpec> model =
       ReadModelConfig(startup.config, "config", arguments->model_overrides);
   if (!model.ok()) return model.status();
+  std::optional<ModelSpec> draft;
+  if (!startup.draft_config.empty()) {
+    absl::StatusOr<ModelSpec> read =
+        ReadModelConfig(startup.draft_config, "draft_config");
+    if (!read.ok()) return read.status();
+    draft = *std::move(read);
+  }
   sglang::PoolMemory memory;
   if (pool.memory.has_value()) memory.rest = {*pool.memory};
   memory.max_total_tokens = GivenFigure(startup, "max_total_tokens");
   memory.mamba_slots = GivenFigure(startup, "mamba_slots");
   const absl::StatusOr<sglang::SglangPlan> plan =
-      sglang::PlanPools(*model, arguments->settings, memory);
+      sglang::PlanPools(*model, draft.has_value() ? &*draft : nullptr,
+                        arguments->settings, memory);
   if (!plan.ok()) return plan.status();
   return FiguresOf(*plan);
 }

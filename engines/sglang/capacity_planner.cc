@@ -148,8 +148,8 @@ absl::StatusOr<PooledPlan> PlanCapacity(const CapacityQuestion& question) {
   const absl::StatusOr<Memory> memory =
       MemoryOf(question, *settings, planned.parallel);
   if (!memory.ok()) return memory.status();
-  absl::StatusOr<SglangPlan> plan =
-      PlanPools(*question.model, *settings, memory->pools);
+  absl::StatusOr<SglangPlan> plan = PlanPools(
+      *question.model, question.draft_model, *settings, memory->pools);
   if (!plan.ok()) return plan.status();
 
   planned.pool = std::move(plan->pool);

@@ -20,15 +20,36 @@ namespace {
 constexpr int64_t kCompressedPage = 256;
 constexpr int64_t kSparsePage = 64;
 
+// The rows of a drafter that is another model, as layers beyond the model's.
+absl::Status AppendDraft(const ModelSpec& draft, const Settings& settings,
+                         std::vector<RankLayer>& layers) {
+  absl::StatusOr<std::vector<RankLayer>> own =
+      LayersOnRank(draft, {.tensor = settings.AttentionRanks()});
+  if (!own.ok()) return own.status();
+  const auto first = static_cast<int32_t>(layers.size());
+  for (RankLayer& layer : *own) {
+    layer.is_draft = true;
+    layer.layer += first;
+    layers.push_back(std::move(layer));
+  }
+  return absl::OkStatus();
+}
+
 // The budget's input for every pipeline stage. Drafts run on the last.
 absl::StatusOr<std::vector<BudgetInput>> StageInputs(const ModelSpec& model,
+                                                     const ModelSpec* draft,
                                                      const Settings& settings) {
   absl::StatusOr<std::vector<RankLayer>> layers = LayersOnRank(
       model, {.tensor = settings.AttentionRanks(),
               .index_keys_on_shared_layers = true,
               .mtp_layers = settings.speculative &&
-                            settings.speculative_draft_model_path.empty()});
+                            settings.speculative_draft_model_path.empty() &&
+                            draft == nullptr});
   if (!layers.ok()) return layers.status();
+  if (draft != nullptr) {
+    absl::Status status = AppendDraft(*draft, settings, *layers);
+    if (!status.ok()) return status;
+  }
   const absl::StatusOr<std::vector<int64_t>> sizes =
       StageSizes(static_cast<int64_t>(model.layers.size()), settings.pp_size);
   if (!sizes.ok()) return sizes.status();
@@ -200,10 +221,11 @@ void WriteNotes(const BudgetInput& input, const PoolMemory& memory,
         " tokens is more than the pool's ", FormatCount(plan.max_total_tokens),
         ": it starts and refuses it later"));
   }
-  if (!input.settings.speculative_draft_model_path.empty()) {
+  const bool has_draft = FindPool(plan.pools, "draft") != nullptr;
+  if (!input.settings.speculative_draft_model_path.empty() && !has_draft) {
     notes.push_back(absl::StrCat("the caches of the draft model ",
                                  input.settings.speculative_draft_model_path,
-                                 " are not counted"));
+                                 " are not counted: its config is not given"));
   }
   if (input.settings.speculative && SlotBytes(input) > Bytes(0)) {
     notes.push_back(
@@ -241,11 +263,12 @@ int64_t PageSize(const Settings& settings, const ModelSpec& model) {
 }
 
 absl::StatusOr<SglangPlan> PlanPools(const ModelSpec& model,
+                                     const ModelSpec* draft,
                                      const Settings& settings,
                                      const PoolMemory& memory) {
   if (absl::Status status = settings.Validate(); !status.ok()) return status;
   absl::StatusOr<std::vector<BudgetInput>> stages =
-      StageInputs(model, settings);
+      StageInputs(model, draft, settings);
   if (!stages.ok()) return stages.status();
   absl::Status status = CheckMemory(*stages, memory);
   if (!status.ok()) return status;

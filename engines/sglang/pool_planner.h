@@ -38,9 +38,12 @@ struct PoolMemory {
 // The page the engine runs with: flag, else by backend and model.
 int64_t PageSize(const Settings& settings, const ModelSpec& model);
 
+// `draft` is the model of --speculative-draft-model-path, or nullptr: then the
+// model's own MTP layers draft where the algorithm is one of theirs.
 // Errors: InvalidArgument naming flag and value. A start that the engine
 // refuses is an answer: PoolPlan::refused. Costs: O(layers).
 absl::StatusOr<SglangPlan> PlanPools(const ModelSpec& model,
+                                     const ModelSpec* draft,
                                      const Settings& settings,
                                      const PoolMemory& memory);
 

@@ -25,7 +25,7 @@ ModelSpec Catalogued(const std::string& name) {
 
 SglangPlan Plan(const ModelSpec& model, const Settings& settings,
                 const PoolMemory& memory) {
-  absl::StatusOr<SglangPlan> plan = PlanPools(model, settings, memory);
+  absl::StatusOr<SglangPlan> plan = PlanPools(model, nullptr, settings, memory);
   EXPECT_TRUE(plan.ok()) << plan.status();
   return *std::move(plan);
 }
@@ -141,6 +141,19 @@ TEST(PoolPlannerTest, ADraftStoresAsManyTokens) {
   EXPECT_EQ(Part(plan, "draft", "KV"), Bytes(1001 * 1152));
 }
 
+// A drafter that is another model: Qwen3-0.6B's 28 layers of 8 x 128 beside 36
+// of the 8B's, and so 1 + 28 / 36 times the charge of 36 x 4,096 B.
+TEST(PoolPlannerTest, ADraftModelHasRowsOfItsOwn) {
+  const ModelSpec draft = Catalogued("qwen3-0.6b");
+  const absl::StatusOr<SglangPlan> plan =
+      PlanPools(Catalogued("qwen3-8b"), &draft,
+                {.speculative_draft_model_path = "drafter"}, {{k40GiB}});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_DOUBLE_EQ(plan->token_bytes, 64 * 4096);
+  EXPECT_EQ(plan->max_total_tokens, 163840);  // 40 GiB / 262,144 B
+  EXPECT_EQ(Part(*plan, "draft", "K"), Bytes(int64_t{163841} * 28 * 2048));
+}
+
 // Context ranks: each stores 611,191 tokens in pages of 64, all together eight
 // times as many.
 TEST(PoolPlannerTest, ContextRanksAddTheirTokens) {
@@ -203,11 +216,14 @@ TEST(PoolPlannerTest, ATooSmallMemoryIsARefusal) {
 
 TEST(PoolPlannerTest, BadFlagsAreNamed) {
   const ModelSpec model = Catalogued("llama-2-7b");
-  EXPECT_THAT(PlanPools(model, {.tp_size = 3}, {{k40GiB}}).status().message(),
-              HasSubstr("32"));
-  EXPECT_THAT(PlanPools(model, {.page_size = 0}, {{k40GiB}}).status().message(),
+  EXPECT_THAT(
+      PlanPools(model, nullptr, {.tp_size = 3}, {{k40GiB}}).status().message(),
+      HasSubstr("32"));
+  EXPECT_THAT(PlanPools(model, nullptr, {.page_size = 0}, {{k40GiB}})
+                  .status()
+                  .message(),
               HasSubstr("--page-size 0"));
-  EXPECT_THAT(PlanPools(model, {}, {}).status().message(),
+  EXPECT_THAT(PlanPools(model, nullptr, {}, {}).status().message(),
               HasSubstr("no memory"));
 }
 
