@@ -310,7 +310,8 @@ void WarnOfCopies(const CapacityQuestion& question,
 std::vector<std::string> Warnings(const CapacityQuestion& question,
                                   const vllm::Resolved& resolved,
                                   const CapacityAnswer& answer) {
-  std::vector<std::string> warnings = resolved.notes;
+  std::vector<std::string> warnings = question.notes;
+  warnings.insert(warnings.end(), resolved.notes.begin(), resolved.notes.end());
   warnings.insert(warnings.end(), answer.pool.notes.begin(),
                   answer.pool.notes.end());
   WarnOfCopies(question, answer.parallel, warnings);
@@ -384,10 +385,12 @@ absl::StatusOr<CapacityAnswer> AnswerCapacity(const CapacityQuestion& asked) {
   const absl::StatusOr<vllm::Resolved> resolved = vllm::ResolveFlags(asked);
   if (!resolved.ok()) return resolved.status();
   CapacityQuestion question = asked;
-  if (question.contexts.empty()) question.contexts = {resolved->max_model_len};
   absl::StatusOr<vllm::PlannedModel> planned =
       vllm::PlanModel(question, *resolved, *parallel);
   if (!planned.ok()) return planned.status();
+  if (question.contexts.empty()) {
+    question.contexts = {planned->pool.max_model_len};
+  }
 
   CapacityAnswer answer;
   answer.engine = question.engine;

@@ -44,6 +44,7 @@ struct CapacityQuestion {
   std::optional<Bytes> weight_bytes;   // cluster, one copy of the model
   std::optional<Bytes> non_kv_memory;  // of one rank
   std::optional<Bytes> kv_memory;      // of one rank
+  std::vector<Bytes> kv_memory_ranks;  // of every rank, stage by stage
   std::optional<Blocks> num_gpu_blocks;
 
   std::optional<int64_t> num_gpus;
@@ -80,6 +81,7 @@ struct CapacityQuestion {
 
   std::vector<Tokens> contexts;  // empty: the maximum length
   Tokens shared_prefix{0};
+  std::vector<std::string> notes;  // about the question, for people
 };
 
 }  // namespace kvsim

@@ -89,8 +89,8 @@ struct ServeCommand {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<GivenFlag> given;  // each flag once, in order of appearance
 
-  // By the flag's first name; nullptr when it is not given.
-  // REQUIRES: the grammar has such a flag.
+  // By the flag's first name; nullptr when it is not given or the grammar has
+  // no such flag.
   const GivenFlag* Find(absl::string_view name) const;
   // The one value of a flag; "" when it is not given or given without one.
   std::string Value(absl::string_view name) const;

@@ -9,6 +9,7 @@
 #include "engines/capacity.h"
 #include "engines/capacity_question.h"
 #include "engines/serve_flags.h"
+#include "engines/served_model.h"
 #include "engines/vllm/serve_arguments.h"
 #include "engines/vllm/serve_flag_table.h"
 #include "models/model_config.h"
@@ -106,7 +107,7 @@ absl::StatusOr<StartupFigures> PredictVllmStartup(const StartupCase& startup,
       ReadServeCommand(vllm::VllmServeGrammar(), startup.args);
   if (!command.ok()) return command.status();
   CapacityQuestion question;
-  const absl::StatusOr<vllm::ServedModel> served =
+  const absl::StatusOr<ServedModel> served =
       vllm::ApplyServeCommand(*command, &question);
   if (!served.ok()) return served.status();
   const absl::StatusOr<Platform> platform = PlatformOf(startup.platform);

@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "engines/capacity.h"
 #include "engines/deployment_search.h"
-#include "models/model_loader.h"
 #include "tools/capacity_flags.h"
 #include "tools/capacity_json.h"
 #include "tools/capacity_report.h"
+#include "tools/capacity_serve.h"
 
 namespace kvsim {
 namespace {
@@ -44,20 +44,16 @@ absl::Status PrintAnswer(const CapacityQuestion& question, bool json,
 }
 
 absl::Status Run(const CapacityFlags& flags, const CommandContext& context) {
-  const auto assume = ParseAssumedAttention(flags.assume);
-  if (!assume.ok()) return assume.status();
-  const absl::StatusOr<ModelSpec> model =
-      LoadModel(flags.model, flags.hf_overrides, *assume);
-  if (!model.ok()) return model.status();
-  const absl::StatusOr<CapacityQuestion> question = QuestionOf(flags, *model);
-  if (!question.ok()) return question.status();
+  LoadedQuestion loaded;
+  absl::Status status = LoadQuestion(flags, context.serve_arguments, &loaded);
+  if (!status.ok()) return status;
   const absl::StatusOr<std::optional<int64_t>> wanted =
       WantedConcurrency(flags);
   if (!wanted.ok()) return wanted.status();
   if (wanted->has_value()) {
-    return PrintSearch(*question, **wanted, flags.json, *context.out);
+    return PrintSearch(loaded.question, **wanted, flags.json, *context.out);
   }
-  return PrintAnswer(*question, flags.json, *context.out);
+  return PrintAnswer(loaded.question, flags.json, *context.out);
 }
 
 }  // namespace
@@ -67,7 +63,7 @@ void AddCapacityCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
       AddCommand(app, context, "capacity",
                  "How many requests of a length fit, and where every byte goes",
-                 ServeArguments::kRefused,
+                 ServeArguments::kAccepted,
                  [flags, &context] { return Run(*flags, context); });
   DeclareFlags(*command, *flags);
 }

@@ -61,6 +61,37 @@ absl::StatusOr<std::vector<Tokens>> ParseContexts(absl::string_view text) {
   return contexts;
 }
 
+absl::StatusOr<Platform> ParsePlatform(absl::string_view text) {
+  if (text == "cuda") return Platform::kCuda;
+  if (text == "rocm") return Platform::kRocm;
+  if (text == "xpu") return Platform::kXpu;
+  if (text == "ascend") return Platform::kAscend;
+  if (text == "tpu") return Platform::kTpu;
+  return absl::InvalidArgumentError("accepted: cuda, rocm, xpu, ascend, tpu");
+}
+
+absl::StatusOr<StateMode> ParseStateMode(absl::string_view text) {
+  if (text == "none") return StateMode::kNone;
+  if (text == "align") return StateMode::kAlign;
+  if (text == "all") return StateMode::kAll;
+  return absl::InvalidArgumentError("accepted: none, align, all");
+}
+
+// One size for all ranks, or one for each.
+void ReadKvMemory(const std::string& text, FlagReader& reader,
+                  CapacityQuestion& question) {
+  const std::vector<std::string> sizes = absl::StrSplit(text, ',');
+  if (sizes.size() == 1) {
+    reader.Read("--kv-memory", text, ParseBytes, &question.kv_memory);
+    return;
+  }
+  for (const std::string& size : sizes) {
+    Bytes bytes(0);
+    reader.Read("--kv-memory", size, ParseBytes, &bytes);
+    question.kv_memory_ranks.push_back(bytes);
+  }
+}
+
 void ReadMemory(const CapacityFlags& flags, FlagReader& reader,
                 CapacityQuestion& question) {
   reader.Read("--gpu", flags.gpu, FindGpu, &question.gpu);
@@ -72,7 +103,7 @@ void ReadMemory(const CapacityFlags& flags, FlagReader& reader,
               &question.weight_bytes);
   reader.Read("--non-kv-memory", flags.non_kv_memory, ParseBytes,
               &question.non_kv_memory);
-  reader.Read("--kv-memory", flags.kv_memory, ParseBytes, &question.kv_memory);
+  ReadKvMemory(flags.kv_memory, reader, question);
   reader.Read("--num-gpu-blocks", flags.num_gpu_blocks, ParseBlocks,
               &question.num_gpu_blocks);
 }
@@ -139,7 +170,8 @@ void DeclareMemoryFlags(CLI::App& command, CapacityFlags& flags) {
       ->group("Memory");
   command
       .add_option("--kv-memory", flags.kv_memory,
-                  "Memory of the cache on one rank, instead of the above")
+                  "Memory of the cache on one rank, instead of the above; "
+                  "with commas: of every rank, stage by stage")
       ->group("Memory");
   command
       .add_option("--num-gpu-blocks,--num-gpu-blocks-override",
@@ -189,9 +221,12 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
                               const char* help, const char* group) {
     return command.add_option(names, value, help)->group(group);
   };
-  add("--model", flags.model, "Catalogue name, config.json, or model folder",
-      "Model")
-      ->required();
+  add("--model", flags.model,
+      "Catalogue name, config.json, or model folder; default: what the command "
+      "after `--` serves",
+      "Model");
+  add("--draft-model", flags.draft_model,
+      "The same for a drafter that is a model of its own", "Model");
   add("--hf-overrides", flags.hf_overrides,
       "JSON object merged into the config", "Model");
   add("--assume", flags.assume,
@@ -201,8 +236,20 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
       "Release (0.21.0) or date of a main commit (2026-08-17); default: the "
       "newest known rules",
       "Engine");
+  add("--platform", flags.platform,
+      "What the engine runs on: cuda (default), rocm, xpu, ascend, tpu",
+      "Engine");
+  add("--attention-backend", flags.attention_backend,
+      "The engine's name for it; default: by the GPU", "Engine");
+  command
+      .add_option("--engine-switch", flags.engine_switches,
+                  "A rule that differs from the version's, NAME=VALUE; "
+                  "repeatable. A wrong one lists all")
+      ->group("Engine");
   DeclareMemoryFlags(command, flags);
   DeclareDeploymentFlags(command, flags);
+  add("--mamba-cache-mode", flags.state_mode,
+      "States kept for prefix hits: none, align, all", "Cache");
   add("--kv-cache-dtype", flags.kv_cache_dtype,
       "auto, bfloat16, fp8, fp8_ds_mla, nvfp4, int8_per_token_head ...",
       "Cache");
@@ -234,12 +281,20 @@ absl::StatusOr<CapacityQuestion> QuestionOf(const CapacityFlags& flags,
   question.model = &model;
   question.engine = flags.engine;
   question.engine_version = flags.engine_version;
+  question.attention_backend = flags.attention_backend;
+  question.engine_switches = flags.engine_switches;
+  if (!flags.draft_model.empty()) {
+    question.speculative_method = SpeculativeMethod::kDraftModel;
+  }
   if (!flags.prefix_caching.empty()) {
     question.prefix_caching = flags.prefix_caching == "on";
   }
   question.async_scheduling = !flags.no_async_scheduling;
   if (flags.no_hybrid_manager) question.hybrid_manager = false;
   FlagReader reader;
+  reader.Read("--platform", flags.platform, ParsePlatform, &question.platform);
+  reader.Read("--mamba-cache-mode", flags.state_mode, ParseStateMode,
+              &question.state_mode);
   ReadMemory(flags, reader, question);
   ReadDeployment(flags, reader, question);
   ReadCache(flags, reader, question);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engines/capacity_question.h"
@@ -17,7 +18,9 @@ namespace kvsim {
 // Text as typed; empty means not given. Numbers are read by QuestionOf, so that
 // every error names its flag and value in the same words.
 struct CapacityFlags {
-  std::string model, hf_overrides, assume, engine = "vllm", engine_version;
+  std::string model, hf_overrides, assume, draft_model;
+  std::string engine = "vllm", engine_version, platform, attention_backend;
+  std::vector<std::string> engine_switches;
   std::string gpu, gpu_memory, gpu_memory_utilization, weight_bytes,
       non_kv_memory, kv_memory, num_gpu_blocks;
   std::string num_gpus, tensor, pipeline, decode_context;
@@ -27,6 +30,7 @@ struct CapacityFlags {
       speculative_tokens;
   std::string contexts, shared_prefix, concurrency;
   std::string prefix_caching;  // "on", "off"
+  std::string state_mode;
   bool no_async_scheduling = false;
   bool no_hybrid_manager = false;
   bool json = false;

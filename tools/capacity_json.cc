@@ -48,6 +48,15 @@ Json SidePoolsJson(const PoolPlan& pool) {
   return pools;
 }
 
+Json LayerPaddingJson(const PoolPlan& pool) {
+  Json paddings = Json::array();
+  for (const LayerPadding& padding : pool.layer_padding) {
+    paddings.push_back(
+        {{"layers", padding.layers}, {"waste_percent", padding.waste_percent}});
+  }
+  return paddings;
+}
+
 Json RanksJson(const PoolPlan& pool) {
   Json ranks = Json::array();
   for (size_t i = 0; i < pool.ranks.size(); ++i) {
@@ -123,6 +132,11 @@ void AddPool(const PoolPlan& pool, Json& json) {
   json["max_concurrency"] = pool.max_concurrency;
   json["blocks_per_request"] = pool.blocks_per_request.value();
   json["grouping"] = pool.rule;
+  if (pool.host_blocks > Blocks(0)) {
+    json["host_blocks"] = pool.host_blocks.value();
+  }
+  json["state_padding_percent"] = pool.state_padding_percent;
+  json["layer_padding"] = LayerPaddingJson(pool);
   json["groups"] = GroupsJson(pool);
   json["side_pools"] = SidePoolsJson(pool);
   json["per_rank"] = RanksJson(pool);

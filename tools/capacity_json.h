@@ -8,7 +8,8 @@
 //   num_blocks, reserved_blocks, block_tokens, scheduler_block_tokens,
 //   page_bytes, bytes_per_block, kv_cache_tokens, max_model_len,
 //   max_concurrency, blocks_per_request, grouping, max_num_batched_tokens,
-//   max_num_seqs
+//   max_num_seqs, host_blocks (vLLM's V0), state_padding_percent,
+//   layer_padding[] of layers, waste_percent
 //   groups[]: kind, layers[], tensors, block_tokens, tokens_per_block (over all
 //     context ranks), page_bytes, used_bytes, page_padding_bytes,
 //     slot_padding_bytes, blocks_per_request

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/text.h"
@@ -14,7 +15,7 @@ namespace kvsim::vllm {
 namespace {
 
 // N // groups x the smallest block x the ranks that share a sequence.
-Tokens TokensByBlocks(const PoolPlan& plan) {
+Tokens TokensByBlocks(const PoolPlan& plan, Blocks blocks) {
   Tokens smallest = Tokens::Max();
   int64_t sharded_over = 1;
   for (const CacheGroup& group : plan.groups) {
@@ -22,16 +23,16 @@ Tokens TokensByBlocks(const PoolPlan& plan) {
     sharded_over = std::max(sharded_over, group.demand.sharded_over);
   }
   const auto groups = static_cast<int64_t>(plan.groups.size());
-  const absl::int128 tokens = absl::int128(plan.num_blocks.value() / groups) *
-                              smallest.value() * sharded_over;
+  const absl::int128 tokens =
+      absl::int128(blocks.value() / groups) * smallest.value() * sharded_over;
   if (tokens > absl::int128(Tokens::Max().value())) return Tokens::Max();
   return Tokens(static_cast<int64_t>(tokens));
 }
 
 // Saturates where the engine's Python would go on: beyond 2^62 tokens.
-Tokens TokensByConcurrency(const PoolPlan& plan) {
+Tokens TokensByConcurrency(const PoolPlan& plan, double concurrency) {
   const auto length = static_cast<double>(plan.max_model_len.value());
-  const double tokens = plan.max_concurrency * length;
+  const double tokens = concurrency * length;
   if (tokens >= 0x1p62) return Tokens::Max();
   return Tokens(static_cast<int64_t>(tokens));
 }
@@ -42,6 +43,40 @@ std::string RoundedGib(Bytes bytes) {
   std::string text = absl::StrFormat("%.2f", gib);
   if (text.back() == '0') text.pop_back();
   return text;
+}
+
+// What a pool of so many blocks holds.
+struct PoolFigures {
+  double concurrency = 0;
+  Tokens tokens;
+};
+
+PoolFigures FiguresOf(const PlannerSwitches& switches, const PoolPlan& plan,
+                      Blocks blocks) {
+  PoolFigures figures;
+  figures.concurrency = static_cast<double>(blocks.value()) /
+                        static_cast<double>(plan.blocks_per_request.value());
+  figures.tokens = switches.token_line == TokenLine::kBlocks
+                       ? TokensByBlocks(plan, blocks)
+                       : TokensByConcurrency(plan, figures.concurrency);
+  return figures;
+}
+
+// The size and the concurrency, in one line or two.
+void AppendFigures(const PlannerSwitches& switches, Tokens max_model_len,
+                   const PoolFigures& figures,
+                   std::vector<std::string>& lines) {
+  std::string size = absl::StrCat(
+      "GPU KV cache size: ", FormatCount(figures.tokens.value()), " tokens");
+  std::string concurrency =
+      absl::StrFormat("Maximum concurrency for %s tokens per request: %.2fx",
+                      FormatCount(max_model_len.value()), figures.concurrency);
+  if (switches.one_log_line) {
+    lines.push_back(absl::StrCat(size, ", ", concurrency));
+    return;
+  }
+  lines.push_back(std::move(size));
+  lines.push_back(std::move(concurrency));
 }
 
 // What grew and what was padded, before any size is known.
@@ -72,26 +107,21 @@ std::vector<std::string> LayoutLines(const LogContext& context,
 
 void WriteCapacityLog(const PlannerSwitches& switches,
                       const LogContext& context, PoolPlan& plan) {
-  plan.max_concurrency = static_cast<double>(plan.num_blocks.value()) /
-                         static_cast<double>(plan.blocks_per_request.value());
-  plan.kv_cache_tokens = switches.token_line == TokenLine::kBlocks
-                             ? TokensByBlocks(plan)
-                             : TokensByConcurrency(plan);
-  std::string size = absl::StrCat(
-      "GPU KV cache size: ", FormatCount(plan.kv_cache_tokens.value()),
-      " tokens");
-  std::string concurrency = absl::StrFormat(
-      "Maximum concurrency for %s tokens per request: %.2fx",
-      FormatCount(plan.max_model_len.value()), plan.max_concurrency);
+  const PoolFigures figures = FiguresOf(switches, plan, plan.num_blocks);
+  plan.max_concurrency = figures.concurrency;
+  plan.kv_cache_tokens = figures.tokens;
   plan.log_lines = LayoutLines(context, plan);
-  if (switches.one_log_line) {
-    plan.log_lines.push_back(absl::StrCat(size, ", ", concurrency));
+  if (!switches.lines_per_worker) {
+    AppendFigures(switches, plan.max_model_len, figures, plan.log_lines);
     return;
   }
-  const int64_t pairs = switches.lines_per_worker ? context.num_workers : 1;
-  for (int64_t i = 0; i < pairs; ++i) {
-    plan.log_lines.push_back(size);
-    plan.log_lines.push_back(concurrency);
+  for (int64_t i = 0; i < context.num_workers; ++i) {
+    const auto worker = static_cast<size_t>(i);
+    const Blocks blocks = worker < context.worker_blocks.size()
+                              ? context.worker_blocks[worker]
+                              : plan.num_blocks;
+    AppendFigures(switches, plan.max_model_len,
+                  FiguresOf(switches, plan, blocks), plan.log_lines);
   }
 }
 
@@ -147,6 +177,24 @@ void WriteRefusal(Tokens max_model_len, StartRefusal& refusal) {
       RoundedGib(refusal.available), " GiB). ", estimate,
       "Try increasing `gpu_memory_utilization` or decreasing `max_model_len` "
       "when initializing the engine.");
+}
+
+void WriteFittedLength(Tokens asked, Tokens fitted, Bytes available,
+                       PoolPlan& plan) {
+  const std::string line =
+      fitted == asked
+          ? absl::StrCat("Auto-fit max_model_len: full model context length ",
+                         asked.value(), " fits in available GPU memory")
+          : absl::StrCat("Auto-fit max_model_len: reduced from ", asked.value(),
+                         " to ", fitted.value(),
+                         " to fit in available GPU memory (",
+                         RoundedGib(available), " GiB available for KV cache)");
+  const auto size =
+      std::find_if(plan.log_lines.begin(), plan.log_lines.end(),
+                   [](const std::string& text) {
+                     return absl::StartsWith(text, "GPU KV cache size");
+                   });
+  plan.log_lines.insert(size, line);
 }
 
 }  // namespace kvsim::vllm

@@ -7,6 +7,10 @@
 #ifndef KVSIM_ENGINES_VLLM_CAPACITY_LOG_H_
 #define KVSIM_ENGINES_VLLM_CAPACITY_LOG_H_
 
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
 #include "engines/pool_plan.h"
 #include "engines/vllm/planner_switches.h"
 
@@ -17,6 +21,7 @@ struct LogContext {
   // Attention's block before it grew to hold a state; 0: it did not.
   Tokens natural_block{0};
   int64_t num_workers = 1;
+  std::vector<Blocks> worker_blocks;  // of each worker; empty: all alike
 };
 
 // Fills max_concurrency, kv_cache_tokens and log_lines from the blocks, groups
@@ -29,6 +34,10 @@ void WriteCapacityLog(const PlannerSwitches& switches,
 // that count blocks only.
 // REQUIRES: num_blocks, host_blocks and block_tokens are set.
 void WritePreviousLog(const PlannerSwitches& switches, PoolPlan& plan);
+
+// Adds the line about a maximum length that the engine chose itself.
+void WriteFittedLength(Tokens asked, Tokens fitted, Bytes available,
+                       PoolPlan& plan);
 
 // The engine's message for a start that it refuses. Sets refusal.message.
 // REQUIRES: the other fields of `refusal` are set.

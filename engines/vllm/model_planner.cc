@@ -1,12 +1,15 @@
 #include "engines/vllm/model_planner.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "engines/vllm/capacity_log.h"
 #include "engines/vllm/pool_planner.h"
 #include "engines/vllm/spec_builder.h"
 #include "models/layout_builder.h"
@@ -83,8 +86,9 @@ absl::Status ResolveMemory(const CapacityQuestion& question,
   } else if (question.gpu.has_value()) {
     resolved.gpu_total = question.gpu->engine_total;
   }
-  const bool cache_given =
-      question.kv_memory.has_value() || question.num_gpu_blocks.has_value();
+  const bool cache_given = question.kv_memory.has_value() ||
+                           !question.kv_memory_ranks.empty() ||
+                           question.num_gpu_blocks.has_value();
   if (cache_given && question.kv_memory.has_value() &&
       *question.kv_memory < Bytes(0)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -261,12 +265,35 @@ BudgetInput BudgetInputOf(const CapacityQuestion& question,
   return input;
 }
 
+// Every rank's memory: the least of a stage counts.
+absl::Status FillRankMemory(const CapacityQuestion& question,
+                            const ParallelPlan& parallel, PoolInput& input) {
+  const std::vector<Bytes>& ranks = question.kv_memory_ranks;
+  const auto per_stage = static_cast<size_t>(parallel.tensor);
+  if (ranks.size() != per_stage * input.stage_layers.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--kv-memory: ", ranks.size(), " sizes for the ",
+                     per_stage * input.stage_layers.size(),
+                     " ranks of one engine (", parallel.ToString(), ")"));
+  }
+  input.rank_memory = ranks;
+  for (size_t first = 0; first < ranks.size(); first += per_stage) {
+    const auto stage = ranks.begin() + static_cast<ptrdiff_t>(first);
+    input.kv_memory.push_back(
+        *std::min_element(stage, stage + parallel.tensor));
+  }
+  return absl::OkStatus();
+}
+
 // Memory of every stage: given, or what the budget leaves.
 absl::Status FillMemory(const CapacityQuestion& question,
                         const Resolved& resolved, const ParallelPlan& parallel,
                         Bytes kv_shift, PoolInput& input,
                         std::vector<MemoryBudget>& budgets) {
   input.num_blocks_override = question.num_gpu_blocks;
+  if (!question.kv_memory_ranks.empty()) {
+    return FillRankMemory(question, parallel, input);
+  }
   if (question.kv_memory.has_value()) {
     input.kv_memory.assign(input.stage_layers.size(), *question.kv_memory);
     return absl::OkStatus();
@@ -274,8 +301,8 @@ absl::Status FillMemory(const CapacityQuestion& question,
   if (resolved.gpu_total == Bytes(0) && question.num_gpu_blocks.has_value()) {
     return absl::OkStatus();
   }
-  absl::StatusOr<std::vector<MemoryBudget>> stages = BudgetStages(
-      *question.model, BudgetInputOf(question, resolved, parallel));
+  absl::StatusOr<std::vector<MemoryBudget>> stages =
+      BudgetStages(resolved.model, BudgetInputOf(question, resolved, parallel));
   if (!stages.ok()) return stages.status();
   budgets = *std::move(stages);
   for (const MemoryBudget& budget : budgets) {
@@ -398,10 +425,12 @@ absl::StatusOr<Resolved> ResolveFlags(const CapacityQuestion& question) {
   return resolved;
 }
 
-absl::StatusOr<PlannedModel> PlanModel(const CapacityQuestion& question,
-                                       const Resolved& resolved,
-                                       const ParallelPlan& parallel,
-                                       Bytes kv_shift) {
+namespace {
+
+absl::StatusOr<PlannedModel> PlanLength(const CapacityQuestion& question,
+                                        const Resolved& resolved,
+                                        const ParallelPlan& parallel,
+                                        Bytes kv_shift) {
   const ModelSpec& model = resolved.model;
   absl::Status status = ValidateSizes(parallel);
   if (status.ok()) status = CheckQueryHeads(model, parallel.tensor);
@@ -444,6 +473,32 @@ absl::StatusOr<PlannedModel> PlanModel(const CapacityQuestion& question,
   planned.pool = *std::move(pool);
   for (const MemoryBudget& budget : planned.budgets) {
     RefuseTooLargeWeights(budget, planned.pool);
+  }
+  return planned;
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedModel> PlanModel(const CapacityQuestion& question,
+                                       const Resolved& resolved,
+                                       const ParallelPlan& parallel,
+                                       Bytes kv_shift) {
+  absl::StatusOr<PlannedModel> planned =
+      PlanLength(question, resolved, parallel, kv_shift);
+  if (!planned.ok() || !question.fit_max_model_len) return planned;
+  const Tokens asked = resolved.max_model_len;
+  const std::optional<StartRefusal> refused = planned->pool.refused;
+  if (!refused.has_value()) {
+    WriteFittedLength(asked, asked, Bytes(0), planned->pool);
+    return planned;
+  }
+  if (refused->max_len_that_fits == Tokens(0)) return planned;
+  Resolved fitted = resolved;
+  fitted.max_model_len = refused->max_len_that_fits;
+  planned = PlanLength(question, fitted, parallel, kv_shift);
+  if (planned.ok()) {
+    WriteFittedLength(asked, fitted.max_model_len, refused->available,
+                      planned->pool);
   }
   return planned;
 }

@@ -240,6 +240,19 @@ void CheckStart(const PoolInput& input, const Grouping& grouping,
   plan.refused = std::move(refusal);
 }
 
+// What each rank's own memory would hold; empty when ranks are alike.
+std::vector<Blocks> WorkerBlocks(const PoolInput& input, const PoolPlan& plan) {
+  std::vector<Blocks> blocks;
+  if (input.num_blocks_override.has_value()) return blocks;
+  const size_t ranks_per_stage = input.rank_memory.size() / plan.ranks.size();
+  for (size_t i = 0; i < input.rank_memory.size(); ++i) {
+    const Bytes block = plan.ranks[i / ranks_per_stage].bytes_per_block;
+    blocks.push_back(block == Bytes(0) ? plan.num_blocks
+                                       : Blocks(input.rank_memory[i] / block));
+  }
+  return blocks;
+}
+
 // What the engine's log says about pages that were padded to a state.
 void DescribePadding(const PoolInput& input, const Grouping& grouping,
                      PoolPlan& plan) {
@@ -349,10 +362,11 @@ absl::StatusOr<PoolPlan> PlanPool(const PoolInput& input) {
   plan.block_tokens = AttentionBlock(plan);
   plan.scheduler_block_tokens = SchedulerBlock(plan);
   plan.blocks_per_request = LoggedBlocks(plan, input.max_model_len);
-  WriteCapacityLog(
-      input.switches,
-      {.natural_block = input.natural_block, .num_workers = input.num_workers},
-      plan);
+  WriteCapacityLog(input.switches,
+                   {.natural_block = input.natural_block,
+                    .num_workers = input.num_workers,
+                    .worker_blocks = WorkerBlocks(input, plan)},
+                   plan);
   CheckStart(input, *grouping, plan);
   return plan;
 }

@@ -43,6 +43,9 @@ struct PoolInput {
   std::vector<int64_t> stage_layers;  // model layers of each pipeline stage
   // One rank of each stage; empty: exactly what num_blocks_override takes.
   std::vector<Bytes> kv_memory;
+  // Every rank by itself, stage by stage; empty: those of a stage are alike.
+  // kv_memory then holds the least of each stage.
+  std::vector<Bytes> rank_memory;
   std::optional<Blocks> num_blocks_override;
   Tokens max_model_len;
   Tokens max_num_batched_tokens{8192};

@@ -12,24 +12,16 @@
 #ifndef KVSIM_ENGINES_VLLM_SERVE_ARGUMENTS_H_
 #define KVSIM_ENGINES_VLLM_SERVE_ARGUMENTS_H_
 
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "engines/capacity_question.h"
 #include "engines/serve_flags.h"
+#include "engines/served_model.h"
 
 namespace kvsim::vllm {
-
-// What a command names and a caller has to load.
-struct ServedModel {
-  std::string model;                  // "": the command names none
-  std::string hf_overrides;           // JSON object; "" for none
-  std::string draft_model;            // "": no drafter with a cache of its own
-  std::vector<std::string> warnings;  // flags that are not modelled
-};
 
 // Sets the fields of *question that the command decides; models are left to
 // the caller. REQUIRES: `command` was read with VllmServeGrammar().
