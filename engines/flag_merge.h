@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -43,6 +44,19 @@ class FlagMerge {
     if (!asked.has_value() || !status_.ok()) return;
     if (setting->has_value() && **setting != *asked) {
       Contradict(flag, absl::StrCat(*asked), absl::StrCat(**setting));
+    } else {
+      *setting = asked;
+    }
+  }
+
+  // The same for values that have names. An asked value of `otherwise` is no
+  // flag at all.
+  template <typename T>
+  void SetNamed(absl::string_view flag, T asked, T otherwise,
+                absl::string_view (*name)(T), T* setting) {
+    if (asked == otherwise || !status_.ok()) return;
+    if (*setting != otherwise && *setting != asked) {
+      Contradict(flag, std::string(name(asked)), std::string(name(*setting)));
     } else {
       *setting = asked;
     }

@@ -29,6 +29,23 @@ TEST(FlagMergeTest, ContradictionsAreErrors) {
   EXPECT_EQ(ranks, 4);
 }
 
+enum class Color { kAny, kRed, kBlue };
+absl::string_view ColorName(Color color) {
+  return color == Color::kRed ? "red" : color == Color::kBlue ? "blue" : "any";
+}
+
+TEST(FlagMergeTest, NamedValuesContradictByName) {
+  FlagMerge merge("sglang");
+  Color color = Color::kAny;
+  merge.SetNamed("--color", Color::kRed, Color::kAny, ColorName, &color);
+  EXPECT_EQ(color, Color::kRed);
+  merge.SetNamed("--color", Color::kAny, Color::kAny, ColorName, &color);
+  EXPECT_TRUE(merge.status().ok());
+  merge.SetNamed("--color", Color::kBlue, Color::kAny, ColorName, &color);
+  EXPECT_EQ(merge.status().message(),
+            "--color blue contradicts red in the engine's command");
+}
+
 TEST(FlagMergeTest, FlagsThatMeanNothingAreErrors) {
   FlagMerge merge("llama.cpp");
   merge.Unused("--index-key-heads", false);

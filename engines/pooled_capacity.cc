@@ -47,9 +47,12 @@ std::vector<MemoryAccount> AccountsOfPools(const PooledPlan& planned) {
   return accounts;
 }
 
-std::vector<std::string> Warnings(const CapacityAnswer& answer,
+std::vector<std::string> Warnings(const CapacityQuestion& question,
+                                  const CapacityAnswer& answer,
                                   const PooledPlan& planned) {
-  std::vector<std::string> warnings = planned.pool.notes;
+  std::vector<std::string> warnings = question.notes;
+  warnings.insert(warnings.end(), planned.pool.notes.begin(),
+                  planned.pool.notes.end());
   warnings.push_back(absl::StrCat(
       answer.engine,
       " prints no concurrency: the engine line is the tightest pool over a "
@@ -131,7 +134,7 @@ absl::StatusOr<CapacityAnswer> AnswerPooledCapacity(
   answer.one_token_blocks = SteadyBlocks(answer.pool, Tokens(1));
   answer.binds = planned->binds;
   AnswerContexts(question, *layout, answer);
-  answer.warnings = Warnings(answer, *planned);
+  answer.warnings = Warnings(question, answer, *planned);
   return answer;
 }
 

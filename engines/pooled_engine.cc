@@ -43,6 +43,7 @@ std::vector<MemoryAccount> AccountsOf(const GpuRest& rest) {
 }
 
 void RefuseVllmFlags(const CapacityQuestion& question, FlagMerge& merge) {
+  merge.Unused("--kv-memory of every rank", !question.kv_memory_ranks.empty());
   merge.Unused("--engine-version", !question.engine_version.empty());
   merge.Unused("--engine-switch", !question.engine_switches.empty());
   merge.Unused("--index-key-heads", question.index_key_heads.has_value());

@@ -231,7 +231,8 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
       "JSON object merged into the config", "Model");
   add("--assume", flags.assume,
       "How to read a family kvsim does not know: gqa or mla", "Model");
-  add("--engine", flags.engine, "Engine: vllm", "Engine");
+  add("--engine", flags.engine,
+      "vllm (default), sglang, llama.cpp, tensorrt-llm", "Engine");
   add("--engine-version", flags.engine_version,
       "Release (0.21.0) or date of a main commit (2026-08-17); default: the "
       "newest known rules",

@@ -1,12 +1,17 @@
 #include "tools/capacity_serve.h"
 
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "engines/llama_cpp/serve_flag_table.h"
+#include "engines/pooled_serve.h"
 #include "engines/serve_flags.h"
 #include "engines/served_model.h"
+#include "engines/sglang/serve_flag_table.h"
+#include "engines/tensorrt_llm/serve_flag_table.h"
 #include "engines/vllm/serve_arguments.h"
 #include "engines/vllm/serve_flag_table.h"
 #include "models/assumed_attention.h"
@@ -26,6 +31,9 @@ struct ServedEngine {
 
 constexpr ServedEngine kServedEngines[] = {
     {"vllm", vllm::VllmServeGrammar, vllm::ApplyServeCommand},
+    {"sglang", sglang::SglangServeGrammar, ApplySglangCommand},
+    {"llama.cpp", llama_cpp::LlamaServeGrammar, ApplyLlamaCppCommand},
+    {"tensorrt-llm", tensorrt_llm::TrtllmServeGrammar, ApplyTensorrtLlmCommand},
 };
 
 // One of kvsim's flags that an engine's command may have too.
@@ -88,6 +96,10 @@ absl::Status CheckContradictions(const CapacityFlags& flags,
                                  const CapacityQuestion& ours,
                                  const CapacityQuestion& theirs,
                                  const ServeCommand& command) {
+  // Engines with settings of their own lay kvsim's flags over them themselves.
+  if (!std::holds_alternative<std::monostate>(theirs.engine_settings)) {
+    return absl::OkStatus();
+  }
   for (const Shared& shared : kShared) {
     const GivenFlag* given = command.Find(shared.serve_flag);
     const std::string& text = flags.*shared.text;

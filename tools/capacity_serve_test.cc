@@ -129,6 +129,50 @@ TEST(CapacityServe, RanksWithUnequalMemoryPrintTheirOwnLines) {
       HasSubstr("2 sizes for the 1 ranks"));
 }
 
+// 65,536 B a token on one of two ranks: 40 GiB are 655,360 tokens, 10,240 pages
+// of 64 and the padding's. kvsim's own flags may not say otherwise.
+TEST(CapacityServe, SglangsCommandIsReadToo) {
+  const std::vector<std::string> arguments = {
+      "--engine",     "sglang",
+      "--kv-memory",  "40GiB",
+      "--",           "python3",
+      "-m",           "sglang.launch_server",
+      "--model-path", "meta-llama/Llama-3.1-8B",
+      "--tp",         "2",
+      "--page-size",  "64"};
+  const nlohmann::json json = Answer(arguments);
+  EXPECT_EQ(json["kv_cache_tokens"], 655360);
+  EXPECT_EQ(json["num_blocks"], 10241);
+  EXPECT_EQ(json["bytes_per_block"], 65536 * 64);
+  std::vector<std::string> contradicted = {"--tensor-parallel-size", "4"};
+  contradicted.insert(contradicted.end(), arguments.begin(), arguments.end());
+  EXPECT_THAT(Capacity(contradicted).err,
+              HasSubstr("--tensor-parallel-size 4 contradicts 2"));
+}
+
+// 8,192 cells x 32 layers x 1,024: K in q8_0 272 MiB, V in f16 512 MiB. No
+// memory is needed: the flags say it all.
+TEST(CapacityServe, LlamaCppsCommandIsReadToo) {
+  const nlohmann::json json = Answer(
+      {"--engine", "llama.cpp", "--model", "llama-3.1-8b", "--", "llama-server",
+       "-m", "/models/mine.gguf", "-c", "8192", "-ctk", "q8_0", "--fit", "on"});
+  EXPECT_EQ(json["kv_cache_tokens"], 8192);
+  EXPECT_THAT(json["log_lines"],
+              Contains("llama_kv_cache: size =  784.00 MiB (  8192 cells,  32 "
+                       "layers,  1/1 seqs), K (q8_0):  272.00 MiB, V (f16):  "
+                       "512.00 MiB"));
+  EXPECT_THAT(json["warnings"][0].get<std::string>(), HasSubstr("--fit 'on'"));
+}
+
+// 32 tokens x 65,536 B: 8 GiB are 4,096 blocks.
+TEST(CapacityServe, TensorrtLlmsCommandIsReadToo) {
+  const nlohmann::json json =
+      Answer({"--engine", "tensorrt-llm", "--kv-memory", "8GiB", "--",
+              "trtllm-serve", "meta-llama/Llama-3.1-8B", "--tp_size", "2"});
+  EXPECT_EQ(json["num_blocks"], 4096);
+  EXPECT_EQ(json["num_gpus"], 2);
+}
+
 class CapacityServeFiles : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {

@@ -43,12 +43,14 @@ absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
             &settings.parallel);
   merge.Set("--max-num-batched-tokens", question.max_num_batched_tokens,
             int64_t{2048}, &settings.batch_size);
-  if (!merge.status().ok()) return merge.status();
   if (question.kv_cache_dtype != KvCacheDtype::kAuto) {
     const absl::StatusOr<CacheType> type = CacheTypeOf(question.kv_cache_dtype);
     if (!type.ok()) return type.status();
-    settings.cache_type_k = settings.cache_type_v = *type;
+    for (CacheType* own : {&settings.cache_type_k, &settings.cache_type_v}) {
+      merge.SetNamed("--kv-cache-dtype", *type, CacheType::kF16, Name, own);
+    }
   }
+  if (!merge.status().ok()) return merge.status();
   if (absl::Status status = settings.Validate(); !status.ok()) return status;
   return settings;
 }

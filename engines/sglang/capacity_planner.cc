@@ -58,10 +58,11 @@ absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
             &settings.chunked_prefill_size);
   merge.Set("--gpu-memory-utilization", question.gpu_memory_utilization,
             &settings.mem_fraction_static);
-  if (!merge.status().ok()) return merge.status();
   const absl::StatusOr<CacheType> type = CacheTypeOf(question.kv_cache_dtype);
   if (!type.ok()) return type.status();
-  if (*type != CacheType::kAuto) settings.kv_cache_dtype = *type;
+  merge.SetNamed("--kv-cache-dtype", *type, CacheType::kAuto, Name,
+                 &settings.kv_cache_dtype);
+  if (!merge.status().ok()) return merge.status();
   if (question.state_dtype.has_value()) {
     settings.mamba_ssm_dtype = question.state_dtype;
   }

@@ -58,10 +58,11 @@ absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
             int64_t{8192}, &settings.max_num_tokens);
   merge.Set("--gpu-memory-utilization", question.gpu_memory_utilization, 0.9,
             &settings.free_gpu_memory_fraction);
-  if (!merge.status().ok()) return merge.status();
   const absl::StatusOr<CacheType> type = CacheTypeOf(question.kv_cache_dtype);
   if (!type.ok()) return type.status();
-  if (*type != CacheType::kAuto) settings.kv_cache_dtype = *type;
+  merge.SetNamed("--kv-cache-dtype", *type, CacheType::kAuto, Name,
+                 &settings.kv_cache_dtype);
+  if (!merge.status().ok()) return merge.status();
   if (absl::Status status = settings.Validate(); !status.ok()) return status;
   return settings;
 }
