@@ -97,6 +97,37 @@ TEST(GroupLayers, SmallestBucketSetsTheGroupSize) {
   EXPECT_THAT(grouping.groups[3].members, ElementsAre(3, 6));
 }
 
+// 5 and 6 layers are almost as many, 23 are not: groups of 6. Two kinds lack a
+// layer, 1 of 5 and 1 of 23.
+TEST(GroupLayers, BucketsNearTheSmallestAreOneGroupEach) {
+  std::vector<LayerKvSpec> caches;
+  for (int i = 0; i < 34; ++i) {
+    KvSpec spec = State(1000, 16 * 512);
+    if (i >= 23) spec = Spec(SpecKind::kFullAttention, 16, 512);
+    if (i >= 29) spec = Spec(SpecKind::kSlidingWindow, 16, 512, 64);
+    caches.push_back({i, false, spec});
+  }
+  const Grouping grouping = *GroupLayers(caches, true);
+  EXPECT_EQ(grouping.groups.size(), 4u + 1u + 1u);
+  EXPECT_EQ(BytesPerBlock(grouping, 0, 34), Bytes(6 * 16 * 512));
+  ASSERT_EQ(grouping.layer_padding.size(), 2u);
+  EXPECT_EQ(grouping.layer_padding[0].layers, 1);
+  EXPECT_DOUBLE_EQ(grouping.layer_padding[0].waste_percent, 100.0 / 23);
+  EXPECT_DOUBLE_EQ(grouping.layer_padding[1].waste_percent, 100.0 / 5);
+}
+
+// One key of 132 B for 4 tokens: 128 x 1,024 + 32 x 132.
+TEST(GroupLayers, PooledIndexKeysFoldIntoTheirLayer) {
+  KvSpec pooled = Spec(SpecKind::kMla, 128, 132);
+  pooled.tokens_per_row = 4;
+  const Grouping grouping =
+      *GroupLayers({{0, false, State(1000, 128 * 1024)},
+                    {1, false, Spec(SpecKind::kMla, 128, 1024)},
+                    {1, true, pooled}},
+                   true);
+  EXPECT_EQ(BytesPerBlock(grouping, 0, 2), Bytes(128 * 1024 + 32 * 132));
+}
+
 TEST(GroupLayers, WithoutTheHybridManagerWindowsAreFullHistory) {
   const Grouping grouping =
       *GroupLayers({{0, false, Spec(SpecKind::kSlidingWindow, 16, 512, 64)},

@@ -82,5 +82,46 @@ TEST(PlannerSwitches, RefusesWhatIsNeitherReleaseNorDate) {
   }
 }
 
+// Hybrid models cached prefixes only on request up to 0.27.1; V0 was the engine
+// before 0.8.0; builds around 0.11 print a pair of lines for every worker.
+TEST(PlannerSwitches, DefaultsOfHybridsEnginesAndLines) {
+  EXPECT_FALSE(For("0.27.1").hybrid_prefix_caching);
+  EXPECT_TRUE(For("2026-08-17").hybrid_prefix_caching);
+  EXPECT_TRUE(For("0.6.4").previous_engine);
+  EXPECT_TRUE(For("0.6.4").says_gpu_blocks);
+  EXPECT_TRUE(For("0.7.3").previous_engine);
+  EXPECT_FALSE(For("0.7.3").says_gpu_blocks);
+  EXPECT_FALSE(For("0.8.0").previous_engine);
+  EXPECT_TRUE(For("0.11.0").lines_per_worker);
+  EXPECT_FALSE(For("0.13.0").lines_per_worker);
+  EXPECT_FALSE(For("0.19.2").override_in_check);
+  EXPECT_TRUE(For("0.28.0").override_in_check);
+}
+
+TEST(PlannerSwitches, EveryOneCanBeSetByItsName) {
+  PlannerSwitches switches;
+  for (const char* setting :
+       {"token-line=blocks", "batches-in-flight=3", "compressed-pool=tuple",
+        "log-lines=per-worker", "hybrid-prefix-caching=off", "engine=v0"}) {
+    EXPECT_TRUE(SetSwitch(setting, &switches).ok()) << setting;
+  }
+  EXPECT_EQ(switches.token_line, TokenLine::kBlocks);
+  EXPECT_EQ(switches.async_batches, 3);
+  EXPECT_EQ(switches.compressed_pool, CompressedPool::kTuple);
+  EXPECT_TRUE(switches.lines_per_worker);
+  EXPECT_FALSE(switches.hybrid_prefix_caching);
+  EXPECT_TRUE(switches.previous_engine);
+}
+
+TEST(PlannerSwitches, AWrongSettingListsTheRightOnes) {
+  PlannerSwitches switches;
+  for (const char* setting :
+       {"token-line", "token-line=words", "batches-in-flight=0", ""}) {
+    EXPECT_THAT(std::string(SetSwitch(setting, &switches).message()),
+                HasSubstr("token-line=concurrency"))
+        << setting;
+  }
+}
+
 }  // namespace
 }  // namespace kvsim::vllm

@@ -386,5 +386,88 @@ TEST(PoolPlanner, StartCheckChargesAllLayersUnderPipelines) {
   EXPECT_EQ(plan.refused->needed, Bytes(int64_t{16384} * 48 * 8192));
 }
 
+// Older versions checked the memory, which is not known here.
+TEST(PoolPlanner, OlderChecksDoNotSeeTheOverride) {
+  PoolInput input = Uniform(32, 4096, Full(16, 16384));
+  input.num_blocks_override = Blocks(255);
+  input.switches.override_in_check = false;
+  EXPECT_FALSE(PlanPool(input)->refused.has_value());
+  input.kv_memory.clear();
+  EXPECT_FALSE(PlanPool(input)->refused.has_value());
+}
+
+// A table without rows of its own takes its blocks, and the whole block is its
+// padding: 256 blocks of history and 1.
+TEST(PoolPlanner, TablesBesideTheLayersTakeBlocks) {
+  PoolInput input = Uniform(32, 4096, Full(16, 16384));
+  BlockDemand tail;
+  tail.kind = BlockDemand::Kind::kPerSequence;
+  tail.constant_worst = tail.constant_steady = Blocks(1);
+  input.extra_groups = {{"index_tail", tail}};
+  const PoolPlan plan = *PlanPool(input);
+  EXPECT_EQ(plan.blocks_per_request, Blocks(257));
+  ASSERT_EQ(plan.groups.size(), 2u);
+  EXPECT_EQ(plan.groups[1].kind, "index_tail");
+  EXPECT_EQ(plan.groups[1].slot_padding, plan.bytes_per_block);
+}
+
+// 11 layers of windows beside 2 of full history: groups of 2, the last lacks
+// one of 11. States of 900 B in pages of 1,000.
+TEST(PoolPlanner, TheLogSaysWhatWasPadded) {
+  PoolInput input = Model(13, 4096, [](int i) {
+    return i % 6 == 5 ? Full(16, 512) : Sliding(16, 512, 128);
+  });
+  EXPECT_EQ(PlanPool(input)->log_lines[0],
+            "Add 1 padding layers, may waste at most 9.09% KV cache memory");
+  PoolInput states = Model(2, 4096, [](int i) {
+    return i == 0 ? State(32, 900, 1024) : Full(32, 32);
+  });
+  states.natural_block = Tokens(16);
+  const PoolPlan plan = *PlanPool(states);
+  EXPECT_EQ(plan.log_lines[0],
+            "Setting attention block size to 32 tokens to ensure that "
+            "attention page size is >= mamba page size.");
+  // 124 / 900.
+  EXPECT_EQ(plan.log_lines[1],
+            "Padding mamba page size by 13.78% to ensure that mamba page size "
+            "and attention page size are exactly equal.");
+}
+
+// 32 layers x 16 tokens x 4,096 B = 2 MiB: 2,048 blocks in 4 GiB, here and in
+// the swap space; 2,048 x 16 tokens for 20,000.
+TEST(PreviousPool, CountsBlocksHereAndOnTheHost) {
+  PoolInput input = Uniform(32, 20000, Full(16, 4096));
+  input.kv_memory = {GiB(4)};
+  input.swap_space = GiB(4);
+  input.switches.says_gpu_blocks = true;
+  const PoolPlan plan = *PlanPreviousPool(input);
+  EXPECT_EQ(plan.num_blocks, Blocks(2048));
+  EXPECT_EQ(plan.host_blocks, Blocks(2048));
+  EXPECT_THAT(plan.log_lines,
+              ElementsAre("# GPU blocks: 2048, # CPU blocks: 2048",
+                          "Maximum concurrency for 20000 tokens per request: "
+                          "1.64x"));
+  EXPECT_FALSE(plan.refused.has_value());
+}
+
+TEST(PreviousPool, RefusesLengthsBeyondItsTokens) {
+  PoolInput input = Uniform(32, 32769, Full(16, 4096));
+  input.kv_memory = {GiB(4)};
+  const PoolPlan plan = *PlanPreviousPool(input);
+  ASSERT_TRUE(plan.refused.has_value());
+  EXPECT_EQ(plan.refused->max_len_that_fits, Tokens(32768));
+  EXPECT_THAT(plan.refused->message,
+              HasSubstr("max seq len (32769) is larger than the maximum number "
+                        "of tokens that can be stored in KV cache (32768)"));
+}
+
+// Windows were stored as full history, so one table serves all layers.
+TEST(PreviousPool, StoresWindowsWhole) {
+  const PoolInput input = Model(4, 4096, [](int i) {
+    return i % 2 == 0 ? Sliding(16, 512, 128) : Full(16, 512);
+  });
+  EXPECT_EQ(PlanPreviousPool(input)->groups.size(), 1u);
+}
+
 }  // namespace
 }  // namespace kvsim::vllm

@@ -115,5 +115,71 @@ TEST(DefaultBlockTokens, FollowsModelAndCard) {
             Tokens(256));
 }
 
+TEST(DefaultBlockTokens, FollowsPlatformAndBackend) {
+  const ModelSpec llama = *LoadModel("llama-3.1-8b");
+  const ModelSpec deepseek = *LoadModel("deepseek-v3");
+  EXPECT_EQ(DefaultBlockTokens(llama, {.platform = Platform::kAscend}),
+            Tokens(128));
+  EXPECT_EQ(DefaultBlockTokens(llama, {.platform = Platform::kXpu}),
+            Tokens(64));
+  EXPECT_EQ(DefaultBlockTokens(deepseek, {.attention_backend = "FLASHMLA"}),
+            Tokens(64));
+  EXPECT_EQ(DefaultBlockTokens(deepseek, {.attention_backend = "CUTLASS_MLA"}),
+            Tokens(128));
+  // A backend that is named goes before the card.
+  EXPECT_EQ(DefaultBlockTokens(deepseek,
+                               {.sm = 100, .attention_backend = "TRITON_MLA"}),
+            Tokens(16));
+}
+
+TEST(BuildKvSpecs, WindowsTakeThePlatformsSmallestBlock) {
+  const ModelSpec model = *LoadModel("gpt-oss-120b");
+  EXPECT_EQ(Build(model, {.platform = Platform::kXpu})->at(0).spec.block_tokens,
+            Tokens(64));
+  EXPECT_EQ(
+      Build(model, {.platform = Platform::kAscend})->at(0).spec.block_tokens,
+      Tokens(128));
+}
+
+// All 8 KV heads of 128: TPUs plan for their chips together.
+TEST(BuildKvSpecs, TpusDoNotDivideHeads) {
+  const auto specs = *Build(*LoadModel("llama-3.1-8b"),
+                            {.tensor = 4, .platform = Platform::kTpu});
+  EXPECT_EQ(specs[0].spec.row_bytes, Bytes(4096));
+}
+
+// The state of K3 on 8 ranks needs 814,080 / 1,152 = 706.7 tokens: 6 steps of
+// 128, which XPU leaves alone; 3 steps of lcm(256, 128) in mode kAll.
+TEST(BuildKvSpecs, StatesOfEveryBlockAlignToTheirKernel) {
+  const ModelSpec model = *LoadModel("kimi-k3");
+  const auto block = [&](const SpecRules& rules) {
+    return Build(model, rules)->at(3).spec.block_tokens;
+  };
+  EXPECT_EQ(block({.tensor = 8, .platform = Platform::kXpu}), Tokens(768));
+  EXPECT_EQ(block({.tensor = 8, .state_mode = StateMode::kAll}), Tokens(768));
+  EXPECT_EQ(block({.tensor = 8,
+                   .state_mode = StateMode::kAll,
+                   .state_block = Tokens(1024)}),
+            Tokens(1024));
+  EXPECT_THAT(std::string(Build(model, {.tensor = 8,
+                                        .state_mode = StateMode::kAll,
+                                        .state_block = Tokens(1 << 20)})
+                              .status()
+                              .message()),
+              HasSubstr("--mamba-block-size 1048576"));
+}
+
+// Qwen3-Next's block of 544 (section of worked examples) becomes 576.
+TEST(BuildKvSpecs, XpuRoundsGrownBlocksUp) {
+  const ModelSpec model = *LoadModel("qwen3-next-80b");
+  const Tokens cuda =
+      Build(model, {.block_size = Tokens(16)})->back().spec.block_tokens;
+  const Tokens xpu =
+      Build(model, {.block_size = Tokens(16), .platform = Platform::kXpu})
+          ->back()
+          .spec.block_tokens;
+  EXPECT_EQ(xpu, RoundUp(cuda, Tokens(64)));
+}
+
 }  // namespace
 }  // namespace kvsim::vllm
