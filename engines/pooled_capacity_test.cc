@@ -118,6 +118,28 @@ TEST(PooledCapacityTest, LlamaCppCountsCells) {
   EXPECT_EQ(answer.kv_cache_dtype, "K f16, V f16");
 }
 
+// Numbers too large to count are errors, never aborts.
+TEST(PooledCapacityTest, SizesBeyondCountingAreRefused) {
+  for (const char* engine : {"sglang", "tensorrt-llm"}) {
+    Asked asked(engine, "llama-3.1-8b");
+    asked.question.kv_memory.reset();
+    for (const int64_t blocks : {int64_t{-1}, int64_t{1} << 62}) {
+      asked.question.num_gpu_blocks = Blocks(blocks);
+      EXPECT_FALSE(asked.Try().ok()) << engine << " " << blocks;
+    }
+  }
+  for (const char* engine : {"sglang", "tensorrt-llm", "llama.cpp"}) {
+    Asked asked(engine, "llama-3.1-8b");
+    asked.question.kv_memory = Bytes::Max();
+    asked.question.max_model_len = Tokens(int64_t{1} << 32);
+    asked.question.max_num_seqs = 65536;
+    const auto answer = asked.Try();
+    if (!answer.ok()) {
+      EXPECT_THAT(answer.status().message(), HasSubstr("2^"));
+    }
+  }
+}
+
 TEST(PooledCapacityTest, FlagsOfVllmAloneAreRefused) {
   Asked asked("llama.cpp", "llama-3.1-8b");
   asked.question.num_gpu_blocks = Blocks(10);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/units.h"
@@ -150,6 +151,26 @@ absl::StatusOr<std::vector<RankLayer>> LayersOnRank(const ModelSpec& model,
     layers.push_back(*std::move(rank_layer));
   }
   return layers;
+}
+
+absl::Status CheckCacheSize(const std::vector<RankLayer>& layers,
+                            int64_t tokens, int64_t sequences) {
+  constexpr int64_t kWidest = 4;  // bytes of an element in the widest format
+  constexpr absl::int128 kMost = absl::int128(1) << 62;
+  absl::int128 row = 0;
+  absl::int128 state = 0;
+  for (const RankLayer& layer : layers) {
+    row += absl::int128(layer.k + layer.v + layer.index) * kWidest +
+           layer.index_scale_bytes;
+    state += absl::int128(layer.conv + layer.state) * kWidest;
+    for (const CacheTensor& tensor : layer.compressed) {
+      row += tensor.PaddedEntryBytes().value();
+    }
+  }
+  if (row * tokens + state * sequences <= kMost) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("caches of ", tokens, " tokens and ", sequences,
+                   " sequences could take more than 2^62 bytes"));
 }
 
 std::vector<RankLayer> Select(const std::vector<RankLayer>& layers,

@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/cache_layout.h"
 #include "models/dtype.h"
@@ -77,6 +78,12 @@ absl::StatusOr<std::vector<RankLayer>> LayersOnRank(const ModelSpec& model,
 // Convolution channels of all ranks together. Mamba-2 shares its B and C groups
 // out; where ranks do not divide them, every rank gets one.
 int64_t ConvolutionChannels(const RecurrentSpec& recurrent, int64_t ranks);
+
+// Refuses caches whose bytes could leave int64, whatever their format: rows of
+// `tokens` tokens and states of `sequences` sequences. Errors: InvalidArgument
+// with both numbers. REQUIRES: neither is negative.
+absl::Status CheckCacheSize(const std::vector<RankLayer>& layers,
+                            int64_t tokens, int64_t sequences);
 
 // Layers with rows of full history / rows of a window / a state.
 enum class RankLayerKind { kHistory, kWindow, kState };

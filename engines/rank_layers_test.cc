@@ -80,6 +80,18 @@ TEST(RankLayersTest, WindowsAreSelectedApart) {
   EXPECT_EQ(Select(layers, RankLayerKind::kHistory, false).size(), 18u);
 }
 
+// 2^40 tokens of 61 x 576 elements are 2^57 B at 4 B each; 2^50 are too many.
+TEST(RankLayersTest, CachesBeyondCountingAreRefused) {
+  const std::vector<RankLayer> layers = Layers(Catalogued("deepseek-v3"), {});
+  EXPECT_TRUE(CheckCacheSize(layers, int64_t{1} << 40, 0).ok());
+  EXPECT_THAT(CheckCacheSize(layers, int64_t{1} << 50, 0).message(),
+              HasSubstr("1125899906842624 tokens"));
+  const std::vector<RankLayer> states =
+      Layers(Catalogued("kimi-linear-48b"), {});
+  EXPECT_TRUE(CheckCacheSize(states, 0, 1 << 20).ok());
+  EXPECT_FALSE(CheckCacheSize(states, 0, int64_t{1} << 50).ok());
+}
+
 TEST(RankLayersTest, DraftLayersCountOnFromTheModel) {
   const ModelSpec model = Catalogued("deepseek-v3");  // 61 layers, 1 MTP layer
   const std::vector<RankLayer> drafts = Select(

@@ -323,6 +323,13 @@ absl::StatusOr<CachePlan> PlanCaches(const ModelSpec& model,
   }
   const absl::StatusOr<Layers> layers = ReadLayers(model, draft, settings);
   if (!layers.ok()) return layers.status();
+  for (const std::vector<RankLayer>* own : {&layers->model, &layers->draft}) {
+    const int64_t longest = std::max(ctx_size, settings.draft_ctx_size) + 256;
+    absl::Status status =
+        CheckCacheSize(*own, CheckedMul(longest, 2 * settings.parallel),
+                       settings.parallel * StateCopies(settings));
+    if (!status.ok()) return status;
+  }
   absl::StatusOr<CachePlan> plan = SizeCaches(*layers, settings, ctx_size);
   if (!plan.ok()) return plan.status();
   const auto model_layers = static_cast<int64_t>(model.layers.size());

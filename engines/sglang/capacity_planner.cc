@@ -90,9 +90,14 @@ absl::StatusOr<Memory> MemoryOf(const CapacityQuestion& question,
   Memory memory;
   const auto stages = static_cast<size_t>(parallel.pipeline);
   if (question.num_gpu_blocks.has_value()) {
-    memory.pools.max_total_tokens =
-        std::max<int64_t>(question.num_gpu_blocks->value() - 1, 0) *
-        PageSize(settings, *question.model);
+    const int64_t page = PageSize(settings, *question.model);
+    const int64_t blocks = question.num_gpu_blocks->value();
+    if (blocks < 1 || blocks > (int64_t{1} << 40) / page) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--num-gpu-blocks ", blocks,
+                       ": must be from 1 to 2^40 / ", page, " pages"));
+    }
+    memory.pools.max_total_tokens = (blocks - 1) * page;
     return memory;
   }
   if (question.kv_memory.has_value()) {

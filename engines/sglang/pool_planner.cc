@@ -278,6 +278,12 @@ absl::StatusOr<SglangPlan> PlanPools(const ModelSpec& model,
   const BudgetInput& input = (*stages)[binding.stage];
   ApplyTokenLimit(settings, input.page_size, memory, binding);
 
+  status = CheckCacheSize(
+      input.layers,
+      std::max(binding.tokens + input.page_size, CompressorStateRows(settings)),
+      binding.slots + 1);
+  if (!status.ok()) return status;
+
   SglangPlan plan;
   plan.token_bytes = BudgetTokens(input, Bytes(0)).token_bytes;
   plan.page_size = input.page_size;

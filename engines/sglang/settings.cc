@@ -6,6 +6,8 @@ namespace kvsim::sglang {
 namespace {
 
 constexpr int64_t kMaxSize = 65536;
+constexpr int64_t kMaxPage = int64_t{1} << 20;
+constexpr int64_t kMaxRequests = int64_t{1} << 24;
 constexpr int64_t kMaxTokens = int64_t{1} << 40;
 
 absl::Status CheckRange(absl::string_view flag, int64_t value, int64_t least,
@@ -100,7 +102,9 @@ absl::StatusOr<MambaStrategy> ParseMambaStrategy(absl::string_view text) {
 
 absl::Status Settings::Validate() const {
   absl::Status status = CheckSizes(*this);
-  if (status.ok()) status = CheckOptional("--page-size", page_size, 1);
+  if (status.ok()) {
+    status = CheckRange("--page-size", page_size.value_or(1), 1, kMaxPage);
+  }
   if (status.ok()) {
     status = CheckOptional("--context-length", context_length, 1);
   }
@@ -108,7 +112,8 @@ absl::Status Settings::Validate() const {
     status = CheckOptional("--max-total-tokens", max_total_tokens, 0);
   }
   if (status.ok()) {
-    status = CheckOptional("--max-running-requests", max_running_requests, 1);
+    status = CheckRange("--max-running-requests",
+                        max_running_requests.value_or(1), 1, kMaxRequests);
   }
   if (status.ok()) {
     status = CheckOptional("--max-mamba-cache-size", max_mamba_cache_size, 0);

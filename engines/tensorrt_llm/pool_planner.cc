@@ -176,6 +176,23 @@ void SizePools(const Settings& settings, const PoolMemory& memory, Bytes states,
   }
 }
 
+absl::Status CheckBlocks(const std::vector<RankLayer>& layers,
+                         const Settings& settings,
+                         const std::vector<WindowPool>& pools) {
+  constexpr int64_t kMost = int64_t{1} << 42;
+  int64_t blocks = 0;
+  for (const WindowPool& pool : pools) {
+    if (pool.num_blocks < 0 ||
+        pool.num_blocks > kMost / settings.tokens_per_block) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(pool.num_blocks, " blocks: must be from 0 to 2^42 / ",
+                       settings.tokens_per_block));
+    }
+    blocks = std::max(blocks, pool.num_blocks);
+  }
+  return CheckCacheSize(layers, blocks * settings.tokens_per_block, 0);
+}
+
 // A sequence that does not fit makes the engine shorten its longest one.
 void Shrink(BlockPlan& plan) {
   if (plan.windows.empty()) return;
@@ -336,8 +353,12 @@ absl::StatusOr<BlockPlan> PlanBlocks(const ModelSpec& model,
                                plan.max_seq_len);
   absl::Status status = CheckInput(settings, memory, plan.windows.size());
   if (!status.ok()) return status;
+  status = CheckCacheSize(*layers, 0, settings.max_batch_size);
+  if (!status.ok()) return status;
   const Bytes states = StatesOf(*layers, settings);
   SizePools(settings, memory, states, plan.windows);
+  status = CheckBlocks(*layers, settings, plan.windows);
+  if (!status.ok()) return status;
   AddPools(settings, states, *layers, plan);
   Shrink(plan);
   WriteBlocks(settings, memory, static_cast<int64_t>(layers->size()), plan);
