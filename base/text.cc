@@ -29,6 +29,15 @@ constexpr Unit kBinaryUnits[] = {
     {"KiB", int64_t{1} << 10}, {"B", 1},
 };
 
+constexpr Unit kDecimalUnits[] = {
+    {"PB", 1'000'000'000'000'000},
+    {"TB", 1'000'000'000'000},
+    {"GB", 1'000'000'000},
+    {"MB", 1'000'000},
+    {"kB", 1'000},
+    {"B", 1},
+};
+
 constexpr Unit kByteUnits[] = {
     {"", 1},
     {"B", 1},
@@ -169,8 +178,15 @@ std::string FormatPercent(int64_t part, int64_t whole, int decimals) {
       FormatWideRatio(absl::int128(part) * 100, whole, decimals), " %");
 }
 
-std::string FormatBytes(Bytes bytes) {
-  return FormatInLargest(bytes.value(), kBinaryUnits);
+std::string FormatBytes(Bytes bytes, ByteUnits units) {
+  return units == ByteUnits::kBinary
+             ? FormatInLargest(bytes.value(), kBinaryUnits)
+             : FormatInLargest(bytes.value(), kDecimalUnits);
+}
+
+std::string FormatGiga(Bytes bytes, ByteUnits units, int decimals) {
+  return units == ByteUnits::kBinary ? FormatGiB(bytes, decimals)
+                                     : FormatGB(bytes, decimals);
 }
 
 std::string FormatGiB(Bytes bytes, int decimals) {

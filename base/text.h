@@ -32,12 +32,19 @@ std::string FormatRatio(int64_t numerator, int64_t denominator, int decimals);
 // "33.3 %"; "n/a" when `whole` is 0. REQUIRES: whole >= 0, decimals <= 7.
 std::string FormatPercent(int64_t part, int64_t whole, int decimals = 1);
 
-// In the largest binary unit that leaves at least 1: "512 B", "27.00 KiB",
-// "35.44 GiB".
-std::string FormatBytes(Bytes bytes);
+// What people read bytes in: powers of 1024 (KiB, MiB, GiB), as engines print
+// them, or powers of 1000 (kB, MB, GB).
+enum class ByteUnits { kBinary, kDecimal };
+
+// In the largest unit that leaves at least 1: "512 B", "27.00 KiB", "35.44 GiB";
+// decimal: "38.05 GB".
+std::string FormatBytes(Bytes bytes, ByteUnits units = ByteUnits::kBinary);
 
 // Always in GiB, for columns: "0.05 GiB".
 std::string FormatGiB(Bytes bytes, int decimals = 2);
+
+// Always in GiB, or in GB, for columns.
+std::string FormatGiga(Bytes bytes, ByteUnits units, int decimals = 2);
 
 // Always in GB = 10^9 bytes: "141.00 GB". Only beside a vendor's figure.
 std::string FormatGB(Bytes bytes, int decimals = 2);

@@ -18,8 +18,12 @@ using Change = std::function<void(AttentionSpec&)>;
 class Trap {
  public:
   Trap(const ModelSpec& spec, const LayoutOptions& options,
-       const CacheLayout& layout, Tokens tokens)
-      : spec_(spec), options_(options), layout_(layout), tokens_(tokens) {}
+       const CacheLayout& layout, Tokens tokens, ByteUnits units)
+      : spec_(spec),
+        options_(options),
+        layout_(layout),
+        tokens_(tokens),
+        units_(units) {}
 
   const ModelSpec& spec() const { return spec_; }
   const LayoutOptions& options() const { return options_; }
@@ -27,7 +31,8 @@ class Trap {
   Tokens tokens() const { return tokens_; }
 
   Bytes Right() const { return layout_.BytesAt(tokens_); }
-  std::string RightText() const { return FormatBytes(Right()); }
+  std::string Text(Bytes bytes) const { return FormatBytes(bytes, units_); }
+  std::string RightText() const { return Text(Right()); }
   std::string At() const {
     return absl::StrCat("at ", FormatCount(tokens_.value()), " tokens");
   }
@@ -81,6 +86,7 @@ class Trap {
   const LayoutOptions& options_;
   const CacheLayout& layout_;
   const Tokens tokens_;
+  const ByteUnits units_;
 };
 
 using Warning = std::optional<std::string>;
@@ -109,7 +115,7 @@ Warning QueryHeadsAsKvHeads(const Trap& trap) {
   return absl::StrCat("query heads are not KV heads: counting K and V for ",
                       grouped->query_heads, " query heads instead of ",
                       grouped->kv_heads, " KV heads would give ",
-                      FormatBytes(*wrong), " ", trap.At(), " instead of ",
+                      trap.Text(*wrong), " ", trap.At(), " instead of ",
                       trap.RightText(), Times(*wrong, trap.Right()));
 }
 
@@ -134,7 +140,7 @@ Warning LatentsAsHeads(const Trap& trap) {
       "MLA stores one row of ", latent->kv_lora_rank, " + ",
       latent->qk_rope_head_dim, " elements for all heads: K and V of ",
       latent->query_heads, " heads, ", FormatCount(expanded),
-      " elements per layer and token, would give ", FormatBytes(*wrong), " ",
+      " elements per layer and token, would give ", trap.Text(*wrong), " ",
       trap.At(), " instead of ", trap.RightText(), Times(*wrong, trap.Right()),
       "; an engine that expands latents before storing them pays that");
 }
@@ -154,7 +160,7 @@ Warning QueryRankCounted(const Trap& trap) {
   return absl::StrCat("q_lora_rank ", latent->q_lora_rank,
                       " belongs to the query and is never cached: counting it "
                       "would give ",
-                      FormatBytes(*wrong), " ", trap.At(), " instead of ",
+                      trap.Text(*wrong), " ", trap.At(), " instead of ",
                       trap.RightText());
 }
 
@@ -167,9 +173,8 @@ const AttentionSpec* FindIndexed(const Trap& trap) {
 Warning ForgottenIndexKeys(const Trap& trap) {
   const Bytes index = trap.BytesOfStore(CacheStore::kIndex);
   if (index == Bytes(0)) return std::nullopt;
-  return absl::StrCat("index keys are cached too: they are ",
-                      FormatBytes(index), " of ", trap.RightText(), " ",
-                      trap.At(), ", ",
+  return absl::StrCat("index keys are cached too: they are ", trap.Text(index),
+                      " of ", trap.RightText(), " ", trap.At(), ", ",
                       FormatPercent(index.value(), trap.Right().value()));
 }
 
@@ -189,14 +194,14 @@ Warning PerHeadIndexKeys(const Trap& trap) {
   if (counted == 1) {
     return absl::StrCat(
         "index heads exist on the query side only: a key for each of the ",
-        heads, " heads would give ", FormatBytes(*other), " ", trap.At(),
+        heads, " heads would give ", trap.Text(*other), " ", trap.At(),
         " instead of ", trap.RightText(), Times(*other, trap.Right()));
   }
   return absl::StrCat(
       "this counts ", counted,
       " index keys per token; DeepSeek's reference and every engine store "
       "one, which gives ",
-      FormatBytes(*other), " ", trap.At(), " instead of ", trap.RightText());
+      trap.Text(*other), " ", trap.At(), " instead of ", trap.RightText());
 }
 
 Warning TopKAsRetention(const Trap& trap) {
@@ -210,7 +215,7 @@ Warning TopKAsRetention(const Trap& trap) {
       "index_topk ", FormatCount(indexed->indexer.top_k),
       " bounds what a step reads, not what is kept: only that many positions "
       "would be ",
-      FormatBytes(wrong), ", kept are ", trap.RightText(), " ", trap.At());
+      trap.Text(wrong), ", kept are ", trap.RightText(), " ", trap.At());
 }
 
 Warning SharedIndexers(const Trap& trap) {
@@ -227,7 +232,7 @@ Warning SharedIndexers(const Trap& trap) {
   return absl::StrCat(
       "layers with a shared indexer keep no index keys in vLLM and "
       "TensorRT-LLM; SGLang allocates them on every layer, ",
-      FormatBytes(*other), " ", trap.At(), " instead of ", trap.RightText(),
+      trap.Text(*other), " ", trap.At(), " instead of ", trap.RightText(),
       "; each layer keeps its own latents either way");
 }
 
@@ -247,7 +252,7 @@ Warning WindowAsHistory(const Trap& trap) {
       chunked ? "chunked layers keep the current chunk of "
               : "windowed layers keep the last ",
       FormatCount(chunked ? windowed->chunk : windowed->window),
-      " tokens: full history on every layer would give ", FormatBytes(*wrong),
+      " tokens: full history on every layer would give ", trap.Text(*wrong),
       " ", trap.At(), " instead of ", trap.RightText(),
       "; an engine that turns its hybrid cache manager off pays that");
 }
@@ -261,7 +266,7 @@ Warning SharedKeyValue(const Trap& trap) {
                        trap.BytesOfStore(CacheStore::kWindow);
     return absl::StrCat(
         "one row serves as key and value: the factor 2 of K and V would give ",
-        FormatBytes(trap.Right() + rows), " ", trap.At(), " instead of ",
+        trap.Text(trap.Right() + rows), " ", trap.At(), " instead of ",
         trap.RightText());
   }
   const AttentionSpec* shared = trap.Find([](const AttentionSpec& attention) {
@@ -287,7 +292,7 @@ Warning WeightDTypeAsCacheDType(const Trap& trap) {
   return absl::StrCat(
       "the weights' ", Name(weights), " (", quantization.method,
       ") says nothing about the cache: it is ", trap.RightText(), " ",
-      trap.At(), "; with --kv-cache-dtype fp8 it would be ", FormatBytes(*fp8));
+      trap.At(), "; with --kv-cache-dtype fp8 it would be ", trap.Text(*fp8));
 }
 
 // A request for fp8 becomes a wider row where FlashMLA's sparse kernels run.
@@ -304,7 +309,7 @@ Warning Fp8BecomesPackedRows(const Trap& trap) {
   return absl::StrCat(
       "FlashMLA's sparse kernels turn fp8 into fp8_ds_mla rows with scales and "
       "a bf16 rope part: ",
-      FormatBytes(*packed), " ", trap.At(), " instead of ", trap.RightText());
+      trap.Text(*packed), " ", trap.At(), " instead of ", trap.RightText());
 }
 
 Warning StatesAndCheckpoints(const Trap& trap) {
@@ -320,11 +325,11 @@ Warning StatesAndCheckpoints(const Trap& trap) {
     return std::nullopt;
   }
   return absl::StrCat(
-      "the recurrent states' ", FormatBytes(state),
+      "the recurrent states' ", trap.Text(state),
       " do not grow with the context, but every prefix checkpoint stores them "
       "again: one each 4,096 tokens are ",
       FormatCount(checkpoints), " and ",
-      FormatBytes(CheckpointBytes(trap.layout(), checkpoints)), " ", trap.At());
+      trap.Text(CheckpointBytes(trap.layout(), checkpoints)), " ", trap.At());
 }
 
 Warning StatesLeftOut(const Trap& trap) {
@@ -342,8 +347,8 @@ Warning StatesLeftOut(const Trap& trap) {
       BuildCacheLayout(trap.spec(), engine);
   if (!article.ok() || !engines.ok()) return std::nullopt;
   return absl::StrCat("the article leaves the recurrent states out: ",
-                      FormatBytes(article->FixedBytes()), " in its dtype, ",
-                      FormatBytes(engines->FixedBytes()), " in the engines'");
+                      trap.Text(article->FixedBytes()), " in its dtype, ",
+                      trap.Text(engines->FixedBytes()), " in the engines'");
 }
 
 Warning PageAlignment(const Trap& trap) {
@@ -352,10 +357,10 @@ Warning PageAlignment(const Trap& trap) {
   const Bytes padding = trap.layout().PaddingBytesAt(length);
   if (padding == Bytes(0)) return std::nullopt;
   return absl::StrCat("of ", trap.RightText(), " ", trap.At(), ", ",
-                      FormatBytes(padding),
+                      trap.Text(padding),
                       " are what the row format's page alignment adds; the "
                       "rows alone are ",
-                      FormatBytes(trap.Right() - padding));
+                      trap.Text(trap.Right() - padding));
 }
 
 Warning BeyondPositions(const Trap& trap) {
@@ -395,8 +400,8 @@ constexpr Warning (*kWarnings[])(const Trap&) = {
 std::vector<std::string> LayoutWarnings(const ModelSpec& spec,
                                         const LayoutOptions& options,
                                         const CacheLayout& layout,
-                                        Tokens tokens) {
-  const Trap trap(spec, options, layout, tokens);
+                                        Tokens tokens, ByteUnits units) {
+  const Trap trap(spec, options, layout, tokens, units);
   std::vector<std::string> texts;
   for (const auto warning : kWarnings) {
     if (Warning text = warning(trap)) texts.push_back(*std::move(text));

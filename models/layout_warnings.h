@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "models/cache_layout.h"
 #include "models/layout_builder.h"
@@ -18,11 +19,12 @@ namespace kvsim {
 // heads, latents taken for heads, q_lora_rank counted, index keys forgotten or
 // counted per head, top-k taken for retention, windows taken for full history,
 // shared K = V doubled, the weights' dtype taken for the cache's, GiB for GB.
-// `layout` is BuildCacheLayout(spec, options).
+// Bytes are written in `units`. `layout` is BuildCacheLayout(spec, options).
 std::vector<std::string> LayoutWarnings(const ModelSpec& spec,
                                         const LayoutOptions& options,
                                         const CacheLayout& layout,
-                                        Tokens tokens);
+                                        Tokens tokens,
+                                        ByteUnits units = ByteUnits::kBinary);
 
 }  // namespace kvsim
 

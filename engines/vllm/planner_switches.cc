@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -250,6 +251,13 @@ absl::Status SetSwitch(absl::string_view setting, PlannerSwitches* switches) {
       absl::StrCat("--engine-switch '", setting,
                    "': accepted: ", absl::StrJoin(accepted, ", "), ", ",
                    kBatchesSwitch, "=1 to ", kMostBatches));
+}
+
+std::string NewestRules() {
+  return absl::StrFormat("main of %04d-%02d-%02d, releases to %d.%d.%d",
+                         kNewestDate[0], kNewestDate[1], kNewestDate[2],
+                         kNewestRelease[0], kNewestRelease[1],
+                         kNewestRelease[2]);
 }
 
 absl::StatusOr<VersionedSwitches> SwitchesFor(absl::string_view version) {

@@ -79,6 +79,9 @@ struct VersionedSwitches {
 // newest. Errors: InvalidArgument quoting a text that is neither.
 absl::StatusOr<VersionedSwitches> SwitchesFor(absl::string_view version);
 
+// How new the newest known rules are: "main of 2026-08-17, releases to 0.31.0".
+std::string NewestRules();
+
 }  // namespace kvsim::vllm
 
 #endif  // KVSIM_ENGINES_VLLM_PLANNER_SWITCHES_H_
