@@ -20,6 +20,8 @@ struct BatchShape {
   int64_t prefill_tokens = 0;
   int64_t prefill_context = 0;  // tokens in the cache before those chunks
 
+  int64_t ContextTokens() const { return decode_context + prefill_context; }
+
   static BatchShape Of(const StepPlan& batch) {
     BatchShape shape;
     for (const ScheduledRequest& work : batch.scheduled) shape.Add(work);

@@ -53,17 +53,18 @@ absl::StatusOr<LinearCoefficients> ParseLinearCoefficients(
                             decode.value_or(0), context.value_or(0)};
 }
 
+double LinearUs(const LinearCoefficients& coefficients, int64_t prefill_tokens,
+                int64_t decode_requests, int64_t context_tokens) {
+  return coefficients.base_us +
+         coefficients.prefill_token_us * static_cast<double>(prefill_tokens) +
+         coefficients.decode_request_us * static_cast<double>(decode_requests) +
+         coefficients.context_token_us * static_cast<double>(context_tokens);
+}
+
 int64_t LinearCost::StepNs(const StepPlan& batch) {
   const BatchShape shape = BatchShape::Of(batch);
-  const double us =
-      coefficients_.base_us +
-      coefficients_.prefill_token_us *
-          static_cast<double>(shape.prefill_tokens) +
-      coefficients_.decode_request_us *
-          static_cast<double>(shape.decode_requests) +
-      coefficients_.context_token_us *
-          static_cast<double>(shape.decode_context + shape.prefill_context);
-  return RoundNs(us * 1e3);
+  return RoundNs(1e3 * LinearUs(coefficients_, shape.prefill_tokens,
+                                shape.decode_requests, shape.ContextTokens()));
 }
 
 }  // namespace kvsim

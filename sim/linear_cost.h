@@ -31,6 +31,10 @@ struct LinearCoefficients {
 absl::StatusOr<LinearCoefficients> ParseLinearCoefficients(
     absl::string_view text);
 
+// The formula, in microseconds.
+double LinearUs(const LinearCoefficients& coefficients, int64_t prefill_tokens,
+                int64_t decode_requests, int64_t context_tokens);
+
 class LinearCost final : public CostModel {
  public:
   explicit LinearCost(const LinearCoefficients& coefficients)

@@ -169,6 +169,16 @@ void AddContiguous(const ContiguousSummary& summary, Report* report) {
   baseline->set_external_fragmentation(summary.external);
 }
 
+void FillStepTimes(const RooflineFit& fit, Report* report) {
+  StepTimes* const times = report->mutable_step_times();
+  times->set_model("roofline");
+  times->set_engine(fit.engine);
+  times->set_loads(fit.loads);
+  times->set_median_error(fit.left_out.median);
+  times->set_p90_error(fit.left_out.p90);
+  times->set_note(DescribeError(fit));
+}
+
 void FillHits(const HitResult& result, HitReport* report) {
   report->set_requests(result.rows);
   report->set_references(result.references);

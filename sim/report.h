@@ -10,6 +10,7 @@
 #include "sim/pool_metrics.h"
 #include "sim/report.pb.h"
 #include "sim/request_metrics.h"
+#include "sim/roofline_fits.h"
 
 namespace kvsim {
 
@@ -23,6 +24,7 @@ void AddContiguous(const ContiguousSummary& summary, Report* report);
 void FillCost(int64_t gpus, double price_per_gpu_hour, Report* report);
 // What the run without prefix caching would have been.
 void FillWithoutPrefixCaching(const Report& without, Report* report);
+void FillStepTimes(const RooflineFit& fit, Report* report);
 void FillHits(const HitResult& result, HitReport* report);
 
 void AddSwitch(const std::string& name, const std::string& value,

@@ -27,7 +27,7 @@ std::string Section(absl::string_view title, const TextTable& table) {
   return absl::StrCat("\n", title, "\n", table.Print(kIndent));
 }
 
-std::string Header(const Report& report) {
+std::string Header(const Report& report, ByteUnits units) {
   const Manifest& manifest = report.manifest();
   std::string text = absl::StrCat(
       "kvsim ", manifest.version(), " replay of ", manifest.trace(), " (",
@@ -36,10 +36,14 @@ std::string Header(const Report& report) {
                   FormatCount(report.num_blocks()), " blocks of ",
                   report.block_tokens(), " tokens");
   if (report.ledger_unit() == "bytes") {
-    absl::StrAppend(&text, ", ", FormatBytes(Bytes(report.bytes_per_block())),
-                    " a block, pool ", FormatBytes(Bytes(report.pool_bytes())));
+    absl::StrAppend(
+        &text, ", ", FormatBytes(Bytes(report.bytes_per_block()), units),
+        " a block, pool ", FormatBytes(Bytes(report.pool_bytes()), units));
   }
   absl::StrAppend(&text, "\n");
+  if (report.has_step_times()) {
+    absl::StrAppend(&text, report.step_times().note(), "\n");
+  }
   if (report.interrupted()) {
     absl::StrAppend(&text, "INTERRUPTED: below is what was known by then.\n");
   }
@@ -221,8 +225,9 @@ using LedgerLines = google::protobuf::RepeatedPtrField<LedgerLine>;
 
 class LedgerTable {
  public:
-  explicit LedgerTable(bool bytes)
+  LedgerTable(bool bytes, ByteUnits units)
       : bytes_(bytes),
+        units_(units),
         table_({Align::kLeft, Align::kRight, Align::kRight, Align::kRight,
                 Align::kRight}) {
     table_.AddRow({"", "at the peak", "", "mean", "", ""});
@@ -249,15 +254,16 @@ class LedgerTable {
 
  private:
   std::string Amount(int64_t bytes) const {
-    return bytes_ ? FormatGiB(Bytes(bytes), 3) : FormatCount(bytes);
+    return bytes_ ? FormatGiga(Bytes(bytes), units_, 3) : FormatCount(bytes);
   }
   bool bytes_;
+  ByteUnits units_;
   TextTable table_;
 };
 
-std::string LedgerSection(const Report& report) {
+std::string LedgerSection(const Report& report, ByteUnits units) {
   const bool bytes = report.ledger_unit() == "bytes";
-  LedgerTable lines(bytes);
+  LedgerTable lines(bytes, units);
   lines.AddLines(report.ledger_peak(), report.ledger_mean());
   lines.AddPool(report.pool_bytes());
   lines.AddLines(report.of_which_peak(), report.of_which_mean(),
@@ -354,11 +360,11 @@ std::string PrefixCachingSection(const Report& report) {
 
 }  // namespace
 
-std::string ReportText(const Report& report) {
-  return absl::StrCat(Header(report), RequestsSection(report),
+std::string ReportText(const Report& report, ByteUnits units) {
+  return absl::StrCat(Header(report, units), RequestsSection(report),
                       ConcurrencySection(report), LimitsSection(report),
                       TimesSection(report)) +
-         absl::StrCat(CacheSection(report), LedgerSection(report),
+         absl::StrCat(CacheSection(report), LedgerSection(report, units),
                       BaselineSection(report), CostSection(report),
                       PrefixCachingSection(report)) +
          absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");

@@ -7,11 +7,14 @@
 
 #include <string>
 
+#include "base/text.h"
 #include "sim/report.pb.h"
 
 namespace kvsim {
 
-std::string ReportText(const Report& report);
+// Bytes in `units`; JSON always has bytes.
+std::string ReportText(const Report& report,
+                       ByteUnits units = ByteUnits::kBinary);
 std::string HitReportText(const HitReport& report);
 
 }  // namespace kvsim

@@ -13,8 +13,8 @@
 //               all-reduced = 2 per layer · D · hidden · 2 B · 2 (tp - 1) / tp
 //             "Other weights" leave the embedding table out: a step reads only
 //             the rows of its tokens. Prefill attention is not priced.
-// Fitted:     efficiencies on vLLM's measured TPOT, dense and MoE, Hopper and
-//             Blackwell; docs/cost_models.md states the error.
+// Fitted:     roofline_fits.h has an engine's efficiencies and their error; the
+//             defaults here are those of a published fit to vLLM.
 // Determinism: + - * / on doubles only, so that libraries cannot differ; the
 //             power is repeated squaring.
 #ifndef KVSIM_SIM_ROOFLINE_COST_H_

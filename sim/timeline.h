@@ -2,8 +2,10 @@
 //
 // File:       a header line, then step, start_ns, end_ns, tokens, scheduled,
 //             running, waiting, free_blocks (these three right after
-//             scheduling), admitted, resumed, preempted, finished, limit, then
-//             one column per ledger account at the end of the step, in bytes.
+//             scheduling), admitted, resumed, preempted, finished, the batch as
+//             a cost model sees it (prefill_tokens, decode_requests,
+//             context_tokens), limit, then one column per ledger
+//             account at the end of the step, in bytes.
 //             Model time in nanoseconds. A step that only drained outputs has
 //             0 tokens.
 // Costs:      about 1 us and 120 B a step.

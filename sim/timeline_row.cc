@@ -1,5 +1,7 @@
 #include "sim/timeline_row.h"
 
+#include "sim/batch_shape.h"
+
 namespace kvsim {
 namespace {
 
@@ -12,13 +14,15 @@ TimelineRow TimelineRowOf(const StepRecord& record, const Engine& engine) {
   const StepPlan& plan = record.plan == nullptr ? kNoPlan : *record.plan;
   const EngineCounts& counts =
       record.scheduled ? record.after_schedule : record.at_end;
-  return {
-      .counts = {record.step, record.start_ns, record.end_ns, plan.total_tokens,
-                 Size(plan.scheduled), counts.running, counts.waiting,
-                 counts.free_blocks, Size(plan.admitted), Size(plan.resumed),
-                 Size(plan.preempted), Size(record.finished)},
-      .limit = plan.limit,
-      .bytes = engine.Ledger().bytes};
+  const BatchShape shape = BatchShape::Of(plan);
+  return {.counts = {record.step, record.start_ns, record.end_ns,
+                     plan.total_tokens, Size(plan.scheduled), counts.running,
+                     counts.waiting, counts.free_blocks, Size(plan.admitted),
+                     Size(plan.resumed), Size(plan.preempted),
+                     Size(record.finished), shape.prefill_tokens,
+                     shape.decode_requests, shape.ContextTokens()},
+          .limit = plan.limit,
+          .bytes = engine.Ledger().bytes};
 }
 
 }  // namespace kvsim

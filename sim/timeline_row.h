@@ -19,10 +19,13 @@
 namespace kvsim {
 
 // The counts in their order; running, waiting and free_blocks are those right
-// after scheduling. A step that only drained outputs has 0 tokens.
+// after scheduling; the last three are the batch as a cost model sees it
+// (batch_shape.h). A step that only drained outputs has 0 tokens.
 inline constexpr const char* kTimelineCounts[] = {
-    "step",    "start_ns",    "end_ns",   "tokens",  "scheduled", "running",
-    "waiting", "free_blocks", "admitted", "resumed", "preempted", "finished"};
+    "step",           "start_ns",        "end_ns",        "tokens",
+    "scheduled",      "running",         "waiting",       "free_blocks",
+    "admitted",       "resumed",         "preempted",     "finished",
+    "prefill_tokens", "decode_requests", "context_tokens"};
 inline constexpr size_t kNumTimelineCounts = std::size(kTimelineCounts);
 
 struct TimelineRow {

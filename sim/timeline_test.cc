@@ -73,15 +73,18 @@ TEST_F(TimelineTest, WritesOneRowPerStepUnderItsHeader) {
   EXPECT_THAT(text, StartsWith("step,start_ns,end_ns,tokens,"));
   EXPECT_THAT(
       text,
-      HasSubstr("\n0,1000,2500,16,1,1,0,0,1,0,0,0,none_waiting,0,0,40,0,0,0,60,"
-                "0,0,0,0,0,0,0\n"));
-  EXPECT_THAT(text, HasSubstr("\n1,2500,3000,0,0,0,0,0,0,0,1,0,preemption,"));
-  EXPECT_THAT(text, HasSubstr("\n2,3000,4001,1,1,1,0,0,0,1,0,1,none_waiting,"));
+      HasSubstr(
+          "\n0,1000,2500,16,1,1,0,0,1,0,0,0,16,0,0,none_waiting,0,0,40,0,0,"
+          "0,60,0,0,0,0,0,0,0\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n1,2500,3000,0,0,0,0,0,0,0,1,0,0,0,0,preemption,"));
+  EXPECT_THAT(
+      text, HasSubstr("\n2,3000,4001,1,1,1,0,0,0,1,0,1,0,1,17,none_waiting,"));
   // Every line has the header's number of columns.
   std::istringstream lines(text);
   std::string line;
   while (std::getline(lines, line)) {
-    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 26) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 29) << line;
   }
 }
 
