@@ -32,13 +32,13 @@ absl::Status PrintSearch(const CapacityQuestion& question, int64_t concurrency,
 }
 
 absl::Status PrintAnswer(const CapacityQuestion& question, bool json,
-                         std::ostream& out) {
+                         const CommandContext& context) {
   const absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(question);
   if (!answer.ok()) return answer.status();
   if (json) {
-    out << CapacityJson(question, *answer).dump(2) << "\n";
+    *context.out << CapacityJson(question, *answer).dump(2) << "\n";
   } else {
-    PrintCapacity(question, *answer, out);
+    PrintCapacity(question, *answer, context.units, *context.out);
   }
   return absl::OkStatus();
 }
@@ -53,7 +53,7 @@ absl::Status Run(const CapacityFlags& flags, const CommandContext& context) {
   if (wanted->has_value()) {
     return PrintSearch(loaded.question, **wanted, flags.json, *context.out);
   }
-  return PrintAnswer(loaded.question, flags.json, *context.out);
+  return PrintAnswer(loaded.question, flags.json, context);
 }
 
 }  // namespace

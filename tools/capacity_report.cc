@@ -25,58 +25,60 @@ void PrintHeader(const CapacityQuestion& question, const CapacityAnswer& answer,
 }
 
 // "H200: 139.80 GiB as the engine sees it (engine log)".
-void PrintCard(const CapacityQuestion& question, std::ostream& out) {
+void PrintCard(const CapacityQuestion& question, ByteUnits units,
+               std::ostream& out) {
   if (!question.gpu.has_value()) return;
   const Gpu& gpu = *question.gpu;
-  out << "  " << gpu.name << ": " << FormatGiB(gpu.engine_total)
+  out << "  " << gpu.name << ": " << FormatGiga(gpu.engine_total, units)
       << " as the engine sees it (" << MemorySourceName(gpu.memory_source);
   if (gpu.engine_spread > Bytes(0)) {
-    out << ", logs differ by " << FormatGiB(gpu.engine_spread);
+    out << ", logs differ by " << FormatGiga(gpu.engine_spread, units);
   }
   out << ")\n";
 }
 
 void PrintAccounts(const CapacityQuestion& question,
-                   const CapacityAnswer& answer, std::ostream& out) {
+                   const CapacityAnswer& answer, ByteUnits units,
+                   std::ostream& out) {
   out << "\nMemory of one rank (" << answer.binds << " binds)\n";
-  PrintCard(question, out);
+  PrintCard(question, units, out);
   for (const MemoryAccount& account : answer.accounts) {
     const bool part = !account.part_of.empty();
     out << absl::StrFormat("  %s%-*s %12s", part ? "  " : "", part ? 50 : 52,
-                           account.name, FormatGiB(account.bytes, 3));
+                           account.name, FormatGiga(account.bytes, units, 3));
     if (account.name == "KV cache" && answer.kv_band > Bytes(0)) {
-      out << "  +- " << FormatGiB(answer.kv_band) << " ("
+      out << "  +- " << FormatGiga(answer.kv_band, units) << " ("
           << answer.kv_band_basis << ")";
     }
     out << "\n";
   }
 }
 
-void PrintRanks(const PoolPlan& pool, std::ostream& out) {
+void PrintRanks(const PoolPlan& pool, ByteUnits units, std::ostream& out) {
   if (pool.ranks.size() == 1) return;
   for (size_t i = 0; i < pool.ranks.size(); ++i) {
     const RankPool& rank = pool.ranks[i];
     out << "  stage " << rank.stage << ": " << Plural(rank.num_layers, "layer")
-        << ", " << FormatGiB(rank.kv_memory) << " of cache, room for "
+        << ", " << FormatGiga(rank.kv_memory, units) << " of cache, room for "
         << Plural(rank.own_blocks.value(), "block")
         << (i == pool.binding_rank ? "  <- binds" : "") << "\n";
   }
 }
 
-void PrintPool(const PoolPlan& pool, std::ostream& out) {
+void PrintPool(const PoolPlan& pool, ByteUnits units, std::ostream& out) {
   out << "\nPool of one rank (" << pool.rule << ")\n  "
       << Plural(pool.num_blocks.value(), "block") << " of "
-      << FormatBytes(pool.bytes_per_block);
+      << FormatBytes(pool.bytes_per_block, units);
   if (pool.reserved_blocks > Blocks(0)) {
     out << ", " << pool.reserved_blocks.value() << " of them the null block";
   }
   out << "\n";
   for (const SidePool& side : pool.side_pools) {
     out << "  beside them " << Plural(side.num_blocks.value(), "block")
-        << " of " << FormatBytes(side.bytes_per_block) << " for " << side.name
-        << "\n";
+        << " of " << FormatBytes(side.bytes_per_block, units) << " for "
+        << side.name << "\n";
   }
-  PrintRanks(pool, out);
+  PrintRanks(pool, units, out);
   out << absl::StrFormat("  %-24s %7s %14s %14s %12s %12s\n", "group", "layers",
                          "tokens/block", "page", "page padding",
                          "slot padding");
@@ -87,8 +89,8 @@ void PrintPool(const PoolPlan& pool, std::ostream& out) {
     out << absl::StrFormat(
         "  %-24s %7d %14s %14s %12s %12s\n", group.kind, group.layers.size(),
         constant ? "per sequence" : FormatCount(covered),
-        FormatBytes(group.page), FormatBytes(group.page_padding),
-        FormatBytes(group.slot_padding));
+        FormatBytes(group.page, units), FormatBytes(group.page_padding, units),
+        FormatBytes(group.slot_padding, units));
   }
   out << "\nThe engine's own lines\n";
   for (const std::string& line : pool.log_lines) out << "  " << line << "\n";
@@ -106,7 +108,8 @@ std::string WithBand(const ContextAnswer& context) {
 }
 
 void PrintContexts(const CapacityQuestion& question,
-                   const CapacityAnswer& answer, std::ostream& out) {
+                   const CapacityAnswer& answer, ByteUnits units,
+                   std::ostream& out) {
   out << "\nRequests of one length on one engine";
   if (question.shared_prefix > Tokens(0)) {
     out << ", the first " << FormatCount(question.shared_prefix.value())
@@ -120,9 +123,10 @@ void PrintContexts(const CapacityQuestion& question,
     const Concurrency& count = context.count;
     out << absl::StrFormat(
         "  %15s %14s %14s %10s %11.2fx %8.2f  %s (worst case %s)\n",
-        FormatCount(count.length.value()), FormatBytes(context.sequence_bytes),
-        WithBand(context), FormatCount(count.admitted), count.engine_line,
-        count.ideal, FormatCount(count.steady_blocks.value()),
+        FormatCount(count.length.value()),
+        FormatBytes(context.sequence_bytes, units), WithBand(context),
+        FormatCount(count.admitted), count.engine_line, count.ideal,
+        FormatCount(count.steady_blocks.value()),
         FormatCount(count.worst_blocks.value()));
     if (answer.replicas > 1) {
       out << "                  cluster total over " << answer.replicas
@@ -136,7 +140,8 @@ void PrintContexts(const CapacityQuestion& question,
          "it. ideal: bytes only.\n";
 }
 
-void PrintCosts(const CapacityAnswer& answer, std::ostream& out) {
+void PrintCosts(const CapacityAnswer& answer, ByteUnits units,
+                std::ostream& out) {
   const PoolPlan& pool = answer.pool;
   out << "\nCost of a request\n"
       << absl::StrFormat(
@@ -145,14 +150,16 @@ void PrintCosts(const CapacityAnswer& answer, std::ostream& out) {
              absl::StrFormat("%.6g", answer.sequence_bytes_per_token),
              absl::StrFormat("%.6g", answer.rank_bytes_per_token))
       << "  fixed        " << Plural(answer.fixed_blocks.value(), "block")
-      << " = " << FormatBytes(FixedBytes(pool)) << " on this rank\n"
+      << " = " << FormatBytes(FixedBytes(pool), units) << " on this rank\n"
       << "  one token    " << Plural(answer.one_token_blocks.value(), "block")
       << " = "
-      << FormatBytes(pool.bytes_per_block * answer.one_token_blocks.value())
+      << FormatBytes(pool.bytes_per_block * answer.one_token_blocks.value(),
+                     units)
       << " on this rank\n";
 }
 
-void PrintAlternatives(const CapacityAnswer& answer, std::ostream& out) {
+void PrintAlternatives(const CapacityAnswer& answer, ByteUnits units,
+                       std::ostream& out) {
   if (answer.alternatives.empty()) return;
   out << "\nWhat would change the answer\n";
   for (const Alternative& alternative : answer.alternatives) {
@@ -163,20 +170,21 @@ void PrintAlternatives(const CapacityAnswer& answer, std::ostream& out) {
     }
     out << absl::StrJoin(alternative.resident, ", ") << " resident ("
         << Plural(alternative.num_blocks.value(), "block") << ", "
-        << FormatGiB(alternative.kv_memory) << " of cache on a rank)\n";
+        << FormatGiga(alternative.kv_memory, units) << " of cache on a rank)\n";
   }
 }
 
 }  // namespace
 
 void PrintCapacity(const CapacityQuestion& question,
-                   const CapacityAnswer& answer, std::ostream& out) {
+                   const CapacityAnswer& answer, ByteUnits units,
+                   std::ostream& out) {
   PrintHeader(question, answer, out);
-  PrintContexts(question, answer, out);
-  PrintAccounts(question, answer, out);
-  PrintPool(answer.pool, out);
-  PrintCosts(answer, out);
-  PrintAlternatives(answer, out);
+  PrintContexts(question, answer, units, out);
+  PrintAccounts(question, answer, units, out);
+  PrintPool(answer.pool, units, out);
+  PrintCosts(answer, units, out);
+  PrintAlternatives(answer, units, out);
   if (answer.warnings.empty()) return;
   out << "\nNotes\n";
   for (const std::string& warning : answer.warnings) {

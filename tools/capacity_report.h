@@ -7,13 +7,15 @@
 #include <ostream>
 #include <vector>
 
+#include "base/text.h"
 #include "engines/capacity.h"
 #include "engines/deployment_search.h"
 
 namespace kvsim {
 
 void PrintCapacity(const CapacityQuestion& question,
-                   const CapacityAnswer& answer, std::ostream& out);
+                   const CapacityAnswer& answer, ByteUnits units,
+                   std::ostream& out);
 
 void PrintDeployments(const CapacityQuestion& question, int64_t concurrency,
                       const std::vector<Deployment>& deployments,

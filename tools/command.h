@@ -38,6 +38,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/text.h"
 
 namespace kvsim {
 
@@ -64,6 +65,12 @@ struct CommandContext {
   // and Ctrl-C; `observer` sees every step of the replay itself.
   RunListener* listener = nullptr;
   StepObserver* observer = nullptr;
+
+  // The commit the program was built from, for --version.
+  std::string commit = "unknown";
+
+  // Of bytes in text; JSON has bytes.
+  ByteUnits units = ByteUnits::kBinary;
 
   int exit_code = kExitOk;
 };

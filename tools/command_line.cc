@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <ostream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/text.h"
+#include "engines/vllm/planner_switches.h"
 #include "tools/version.h"
 
 namespace kvsim {
@@ -57,6 +60,34 @@ std::string UnknownCommand(const CLI::App& app,
                       absl::StrJoin(names, ", "));
 }
 
+// The program, the commit and how new the rules are that it plays by.
+std::string VersionText(const std::string& commit) {
+  return absl::StrCat("kvsim ", kVersion, "\ncommit ", commit, "\nrules  vLLM ",
+                      vllm::NewestRules());
+}
+
+// `--units` belongs to the program and may stand anywhere: in front of a command
+// CLI11 knows it as the program's.
+void MoveUnitsToFront(std::vector<std::string>& arguments) {
+  const auto is_units = [](const std::string& argument) {
+    return argument == "--units" || argument.rfind("--units=", 0) == 0;
+  };
+  const auto first = std::find_if(arguments.begin(), arguments.end(), is_units);
+  if (first == arguments.end()) return;
+  const bool has_value = *first == "--units" && first + 1 != arguments.end();
+  std::rotate(arguments.begin(), first, first + (has_value ? 2 : 1));
+}
+
+void AddUnits(CLI::App& app, CommandContext& context) {
+  const std::map<std::string, ByteUnits> units = {{"gib", ByteUnits::kBinary},
+                                                  {"gb", ByteUnits::kDecimal}};
+  app.add_option("--units", context.units,
+                 "Bytes in text: gib (KiB, MiB, GiB; the default) or gb (kB, "
+                 "MB, GB); may stand behind the command")
+      ->transform(CLI::CheckedTransformer(units, CLI::ignore_case))
+      ->option_text("gib|gb");
+}
+
 // Help and version are results; every other outcome of parsing is wrong usage.
 int FinishParse(const CLI::App& app, const CLI::ParseError& error,
                 std::ostream& out, std::ostream& err) {
@@ -81,7 +112,8 @@ int RunCommandLine(std::span<const AddCommandFn> commands,
       "Replays request traces through an exact model of an LLM "
       "inference engine's KV-cache allocator.",
       "kvsim");
-  app.set_version_flag("--version", std::string("kvsim ") + kVersion);
+  app.set_version_flag("--version", VersionText(context.commit));
+  AddUnits(app, context);
   app.require_subcommand(1);
   for (AddCommandFn add : commands) add(app, context);
   const std::string unknown = UnknownCommand(app, ours);
@@ -89,6 +121,7 @@ int RunCommandLine(std::span<const AddCommandFn> commands,
     *context.err << unknown << "\n";
     return context.exit_code = kExitWrongUsage;
   }
+  MoveUnitsToFront(ours);
   // CLI11 takes arguments last first.
   std::reverse(ours.begin(), ours.end());
   try {

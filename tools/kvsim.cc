@@ -4,6 +4,7 @@
 #include "tools/command_line.h"
 #include "tools/compare_metrics_command.h"
 #include "tools/completion_command.h"
+#include "tools/fit_steps_command.h"
 #include "tools/layout_command.h"
 #include "tools/limit_command.h"
 #include "tools/models_command.h"
@@ -17,19 +18,20 @@ namespace {
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand,         AddCapacityCommand, AddReplayCommand,
-    AddSweepCommand,          AddLimitCommand,    AddMrcCommand,
-    AddCompareMetricsCommand, AddTraceCommand,    AddModelsCommand,
-    AddCompletionCommand,
+    AddLayoutCommand,         AddCapacityCommand,   AddReplayCommand,
+    AddSweepCommand,          AddLimitCommand,      AddMrcCommand,
+    AddCompareMetricsCommand, AddFitStepsCommand,   AddTraceCommand,
+    AddModelsCommand,         AddCompletionCommand,
 };
 
 }  // namespace
 
 int RunKvsim(const std::vector<std::string>& arguments, std::ostream& out,
-             std::ostream& err) {
+             std::ostream& err, const std::string& commit) {
   CommandContext context;
   context.out = &out;
   context.err = &err;
+  context.commit = commit;
   return RunCommandLine(kCommands, arguments, context);
 }
 

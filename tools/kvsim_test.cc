@@ -19,7 +19,9 @@ using ::testing::Not;
 TEST(KvsimTest, VersionIsAResult) {
   const Outcome outcome = Kvsim({"--version"});
   EXPECT_EQ(outcome.code, kExitOk);
-  EXPECT_EQ(outcome.out, std::string("kvsim ") + kVersion + "\n");
+  EXPECT_EQ(outcome.out, std::string("kvsim ") + kVersion +
+                             "\ncommit unknown\nrules  vLLM main of "
+                             "2026-08-17, releases to 0.31.0\n");
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 

@@ -144,6 +144,7 @@ absl::Status Layout(const LayoutFlags& flags, CommandContext& context) {
   report.spec = *std::move(spec);
   report.options = *options;
   report.contexts = *std::move(contexts);
+  report.units = context.units;
   report.version = kVersion;
   report.command_line = context.command_line;
   const absl::Status status = CompleteLayoutReport(report);

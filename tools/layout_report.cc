@@ -154,7 +154,7 @@ std::string Heading(const LayoutReport& report) {
       "blocks, no reserve",
       "\nPer token  ", PerToken(report.layout.BytesPerToken()),
       " of full history", "\nFixed      ",
-      FormatBytes(report.layout.FixedBytes()),
+      FormatBytes(report.layout.FixedBytes(), report.units),
       " per sequence: full windows and chunks, states, encoder part\n");
   return text;
 }
@@ -175,12 +175,12 @@ std::string LayersTable(const LayoutReport& report) {
       const double per_token =
           tensor.BytesPerToken() * static_cast<double>(group.layers);
       const Bytes fixed = tensor.FixedBytes(encoder) * group.layers;
-      rows.push_back({std::exchange(count, ""), std::exchange(kind, ""),
-                      tensor.name, std::string(Name(tensor.dtype)),
-                      Kept(tensor), Growth(tensor),
-                      FormatCount(tensor.PaddedEntryBytes().value()),
-                      per_token > 0 ? PerToken(per_token) : "-",
-                      fixed > Bytes(0) ? FormatBytes(fixed) : "-"});
+      rows.push_back(
+          {std::exchange(count, ""), std::exchange(kind, ""), tensor.name,
+           std::string(Name(tensor.dtype)), Kept(tensor), Growth(tensor),
+           FormatCount(tensor.PaddedEntryBytes().value()),
+           per_token > 0 ? PerToken(per_token) : "-",
+           fixed > Bytes(0) ? FormatBytes(fixed, report.units) : "-"});
     }
   }
   return Table(rows, 6);
@@ -205,7 +205,7 @@ class SharesTable {
     std::vector<std::string> row = {std::move(name)};
     for (size_t i = 0; i < bytes.size(); ++i) {
       const Bytes total = report_.layout.BytesAt(report_.contexts[i]);
-      row.push_back(FormatBytes(bytes[i]));
+      row.push_back(FormatBytes(bytes[i], report_.units));
       row.push_back(FormatPercent(bytes[i].value(), total.value()));
     }
     rows_.push_back(std::move(row));
@@ -214,7 +214,7 @@ class SharesTable {
   void AddTotal(std::string name, const CacheLayout& layout) {
     std::vector<std::string> row = {std::move(name)};
     for (const SequenceLength& length : report_.contexts) {
-      row.push_back(FormatBytes(layout.BytesAt(length)));
+      row.push_back(FormatBytes(layout.BytesAt(length), report_.units));
       row.push_back("");
     }
     rows_.push_back(std::move(row));
@@ -358,8 +358,8 @@ absl::Status CompleteLayoutReport(LayoutReport& report) {
       report.other = *other;
     }
   }
-  report.warnings =
-      LayoutWarnings(report.spec, report.options, report.layout, longest);
+  report.warnings = LayoutWarnings(report.spec, report.options, report.layout,
+                                   longest, report.units);
   return absl::OkStatus();
 }
 

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "models/cache_layout.h"
 #include "models/layout_builder.h"
@@ -42,6 +43,7 @@ struct LayoutReport {
   // layout and the reverse), where it differs.
   std::optional<CacheLayout> other;
   std::vector<std::string> warnings;
+  ByteUnits units = ByteUnits::kBinary;  // of the text and the warnings
   std::string version;
   std::vector<std::string> command_line;
 };

@@ -157,7 +157,7 @@ absl::StatusOr<int64_t> StartOf(const Dial& dial, const ReplayFlags& flags) {
 // --- what comes out --------------------------------------------------------------
 
 std::string Explained(const Dial& dial, const Edge& edge,
-                      const std::vector<Probe>& probes) {
+                      const std::vector<Probe>& probes, ByteUnits units) {
   const auto probe = [&](int64_t value) -> const Probe& {
     return *std::find_if(probes.begin(), probes.end(),
                          [&](const Probe& p) { return p.value == value; });
@@ -171,9 +171,10 @@ std::string Explained(const Dial& dial, const Edge& edge,
       "The ", dial.superlative, " that holds: ", ValueText(dial, *edge.holds));
   const Report& report = probe(*edge.holds).report;
   if (IsMemory(dial) && report.ledger_unit() == "bytes") {
-    absl::StrAppend(&text, " (",
-                    FormatBytes(Bytes(*edge.holds * report.bytes_per_block())),
-                    " on each rank)");
+    absl::StrAppend(
+        &text, " (",
+        FormatBytes(Bytes(*edge.holds * report.bytes_per_block()), units),
+        " on each rank)");
   }
   if (!edge.fails.has_value()) {
     return absl::StrCat(text, ", the end of the range searched.\n");
@@ -182,8 +183,13 @@ std::string Explained(const Dial& dial, const Edge& edge,
                       absl::StrJoin(probe(*edge.fails).broken, "; "), ".\n");
 }
 
+// How far off the step times are, where they are a fit.
+std::string StepTimesNote(const std::vector<Probe>& probes) {
+  return probes.empty() ? "" : probes.front().report.step_times().note();
+}
+
 std::string Text(const Dial& dial, const Edge& edge,
-                 const std::vector<Probe>& probes) {
+                 const std::vector<Probe>& probes, ByteUnits units) {
   using Align = TextTable::Align;
   TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight,
                    Align::kRight, Align::kRight, Align::kLeft});
@@ -204,8 +210,10 @@ std::string Text(const Dial& dial, const Edge& edge,
          FormatCount(r.never_fit()),
          probe->broken.empty() ? "holds" : "fails"});
   }
+  const std::string note = StepTimesNote(probes);
   return absl::StrCat(
-      Explained(dial, edge, probes), "\n", table.Print("  "),
+      Explained(dial, edge, probes, units), "\n", table.Print("  "),
+      note.empty() ? "" : absl::StrCat("\n  ", note, ".\n"),
       "\n  Found by bisection over ", probes.size(),
       " replays: it takes for granted that what holds at\n  one value also "
       "holds at every easier one.\n");
@@ -223,6 +231,7 @@ std::string JsonText(const Dial& dial, const Edge& edge,
                                  {"flag", dial.flag},
                                  {"holds", Number(dial, edge.holds)},
                                  {"fails", Number(dial, edge.fails)},
+                                 {"step_times", StepTimesNote(probes)},
                                  {"probes", nlohmann::ordered_json::array()}};
   for (const Probe& probe : probes) {
     const Report& r = probe.report;
@@ -275,8 +284,9 @@ absl::Status Limit(const LimitFlags& flags, const CommandContext& context) {
                  return probes.back().broken.empty();
                });
   if (!edge.ok()) return edge.status();
-  *context.out << (flags.replay.json ? JsonText(dial, *edge, probes)
-                                     : Text(dial, *edge, probes));
+  *context.out << (flags.replay.json
+                       ? JsonText(dial, *edge, probes)
+                       : Text(dial, *edge, probes, context.units));
   return absl::OkStatus();
 }
 

@@ -71,13 +71,15 @@ void PrintJson(const std::vector<ModelRow>& rows, std::ostream& out) {
   out << nlohmann::ordered_json({{"models", models}}).dump(2) << "\n";
 }
 
-void PrintText(const std::vector<ModelRow>& rows, std::ostream& out) {
+void PrintText(const std::vector<ModelRow>& rows, ByteUnits units,
+               std::ostream& out) {
   out << absl::StrFormat("%-18s %6s %14s %12s %10s  %s\n", "Name", "Layers",
                          "B per token", "Fixed", "Weights", "Kinds of layer");
   for (const ModelRow& row : rows) {
     out << absl::StrFormat(
         "%-18s %6d %14s %12s %8s B  %s%s\n", row.name, row.layers,
-        absl::StrFormat("%.2f", row.bytes_per_token), FormatBytes(row.fixed),
+        absl::StrFormat("%.2f", row.bytes_per_token),
+        FormatBytes(row.fixed, units),
         FormatRatio(row.parameters, 1'000'000'000, 1), row.kinds,
         row.assumed ? " (assumed, no public config)" : "");
   }
@@ -92,7 +94,8 @@ absl::Status Models(bool json, CommandContext& context) {
     if (!row.ok()) return row.status();
     rows.push_back(*std::move(row));
   }
-  json ? PrintJson(rows, *context.out) : PrintText(rows, *context.out);
+  json ? PrintJson(rows, *context.out)
+       : PrintText(rows, context.units, *context.out);
   return absl::OkStatus();
 }
 

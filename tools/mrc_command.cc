@@ -101,7 +101,7 @@ std::vector<HitResult> Points(const MissRatioCurve& curve,
 // --- what comes out --------------------------------------------------------------
 
 std::string Text(const MrcQuestion& question, const MissRatioCurve& curve,
-                 const std::vector<HitResult>& points) {
+                 const std::vector<HitResult>& points, ByteUnits units) {
   const HitResult all = curve.At(curve.saturating_blocks());
   const std::string size =
       absl::StrCat("blocks of ", question.block_size.value());
@@ -118,15 +118,15 @@ std::string Text(const MrcQuestion& question, const MissRatioCurve& curve,
   for (size_t i = 0; i < points.size(); ++i) {
     const HitResult& point = points[i];
     const int64_t blocks = question.blocks[i];
-    table.AddRow({FormatCount(blocks),
-                  FormatCount(blocks * question.block_size.value()),
-                  question.bytes_per_token > 0
-                      ? FormatBytes(Bytes(blocks * question.block_bytes()))
-                      : "",
-                  FormatCount(point.hit_tokens),
-                  FormatPercent(point.hit_tokens, point.measured_tokens, 2),
-                  FormatRatio(point.measured_tokens - point.hit_tokens,
-                              std::max<int64_t>(point.measured_tokens, 1), 4)});
+    table.AddRow(
+        {FormatCount(blocks), FormatCount(blocks * question.block_size.value()),
+         question.bytes_per_token > 0
+             ? FormatBytes(Bytes(blocks * question.block_bytes()), units)
+             : "",
+         FormatCount(point.hit_tokens),
+         FormatPercent(point.hit_tokens, point.measured_tokens, 2),
+         FormatRatio(point.measured_tokens - point.hit_tokens,
+                     std::max<int64_t>(point.measured_tokens, 1), 4)});
   }
   absl::StrAppend(
       &text, table.Print("  "), "\n  No cache hits more than ",
@@ -200,8 +200,9 @@ absl::Status Mrc(const MrcFlags& flags, const CommandContext& context) {
     const absl::Status status = WriteCsv(flags.csv, *question, points);
     if (!status.ok()) return status;
   }
-  *context.out << (flags.replay.json ? JsonText(*question, curve, points)
-                                     : Text(*question, curve, points));
+  *context.out << (flags.replay.json
+                       ? JsonText(*question, curve, points)
+                       : Text(*question, curve, points, context.units));
   return absl::OkStatus();
 }
 

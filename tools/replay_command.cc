@@ -32,7 +32,7 @@ absl::Status ReplayEngine(const ReplayFlags& flags,
       *context.err << "warning: " << warning << "\n";
     }
   }
-  PrintReport(flags, context, *report, ReportText(*report));
+  PrintReport(flags, context, *report, ReportText(*report, context.units));
   return absl::OkStatus();
 }
 

@@ -1,13 +1,17 @@
 #include "tools/replay_cost.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/text.h"
 #include "sim/fixed_cost.h"
 #include "sim/linear_cost.h"
 #include "sim/model_roofline.h"
 #include "sim/recorded_cost.h"
+#include "sim/roofline_cost.h"
 #include "tools/command.h"
 #include "tools/flag_reader.h"
 
@@ -53,7 +57,7 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeRecorded(
 }
 
 absl::StatusOr<std::unique_ptr<CostModel>> MakeRoofline(
-    const ReplaySetup& setup) {
+    const ReplayFlags& flags, const ReplaySetup& setup) {
   if (!setup.model.has_value() || !setup.gpu.has_value()) {
     return UsageError("--timing roofline needs --model and --gpu");
   }
@@ -62,17 +66,32 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeRoofline(
   const RooflineGpu gpu = RooflineGpuOf(*setup.gpu, *setup.model);
   const absl::Status status = RooflineCost::Validate(model, gpu);
   if (!status.ok()) return status;
-  return std::make_unique<RooflineCost>(model, gpu);
+  const absl::StatusOr<const RooflineFit*> fit = RooflineFitOf(flags);
+  if (!fit.ok()) return fit.status();
+  return std::make_unique<RooflineCost>(model, gpu, (*fit)->efficiencies);
 }
 
 }  // namespace
+
+absl::StatusOr<const RooflineFit*> RooflineFitOf(const ReplayFlags& flags) {
+  if (flags.timing != "roofline") return nullptr;
+  std::vector<std::string> engines;
+  for (const RooflineFit& fit : RooflineFits()) engines.push_back(fit.engine);
+  const std::string& asked =
+      flags.roofline_engine.empty() ? engines[0] : flags.roofline_engine;
+  const RooflineFit* const fit = FindRooflineFit(asked);
+  if (fit != nullptr) return fit;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--roofline-engine '", asked,
+                   "': accepted: ", absl::StrJoin(engines, ", ")));
+}
 
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(
     const ReplayFlags& flags, const ReplaySetup& setup) {
   if (flags.timing.empty() || flags.timing == "steps") return MakeFixed(flags);
   if (flags.timing == "linear") return MakeLinear(flags);
   if (flags.timing == "recorded") return MakeRecorded(flags);
-  if (flags.timing == "roofline") return MakeRoofline(setup);
+  if (flags.timing == "roofline") return MakeRoofline(flags, setup);
   return absl::InvalidArgumentError(
       absl::StrCat("--timing '", flags.timing,
                    "': accepted: steps, linear, recorded, roofline"));

@@ -116,6 +116,9 @@ void DeclareTimeFlags(CLI::App& command, ReplayFlags& flags) {
       "token, decoding request, token of context");
   add("--step-times", flags.step_times,
       "recorded: file with one duration per step, a line each");
+  add("--roofline-engine", flags.roofline_engine,
+      "roofline: whose measured step times it was fitted to: vllm, sglang or "
+      "tensorrt-llm (vllm)");
 }
 
 void DeclareOutputFlags(CLI::App& command, ReplayFlags& flags) {
@@ -205,6 +208,7 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--step-us", !f.step_us.empty()},
        {"--linear-us", !f.linear_us.empty()},
        {"--step-times", !f.step_times.empty()},
+       {"--roofline-engine", !f.roofline_engine.empty()},
        {"--slo", !f.slo.empty()},
        {"--baseline", !f.baseline.empty()},
        {"--gpu-hour-price", !f.gpu_hour_price.empty()},
@@ -225,6 +229,10 @@ absl::Status RefuseTimingFlags(const ReplayFlags& f) {
   status.Update(RefuseGiven(
       {{"--step-times", timing != "recorded" && !f.step_times.empty()}},
       "with --timing recorded only"));
+  status.Update(
+      RefuseGiven({{"--roofline-engine",
+                    timing != "roofline" && !f.roofline_engine.empty()}},
+                  "with --timing roofline only"));
   status.Update(RefuseGiven(
       {{"--step-log-detail", f.step_log.empty() && f.step_log_detail}},
       "with --step-log only"));
@@ -248,6 +256,7 @@ void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags) {
       .add_flag("--continue-sessions", flags.continue_sessions,
                 "The next turn of a session repeats the last one's output")
       ->group("Trace");
+  AddTimedTraceFlags(command, flags.timed);
 }
 
 void DeclareRunFlags(CLI::App& command, ReplayFlags& flags) {
@@ -279,7 +288,9 @@ absl::StatusOr<ReplayTraceOptions> TraceOptionsOf(const ReplayFlags& flags) {
   reader.Read("--partial-tail", flags.partial_tail, ParsePartialTail,
               &options.partial_tail);
   options.continue_sessions = flags.continue_sessions;
-  if (!reader.status().ok()) return reader.status();
+  absl::Status status = reader.status();
+  status.Update(ApplyTimedTrace(flags.timed, &options));
+  if (!status.ok()) return status;
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/slo.h"
+#include "tools/timed_trace_flags.h"
 #include "traces/trace_options.h"
 
 namespace kvsim {
@@ -22,6 +23,7 @@ struct ReplayFlags {
   bool json = false;
 
   std::string trace, trace_format, limit, rate_scale, arrivals, partial_tail;
+  TimedTraceFlags timed;
   bool continue_sessions = false;
 
   // --mode hits
@@ -43,7 +45,7 @@ struct ReplayFlags {
   bool no_reserve_full_isl = false;
 
   // Time.
-  std::string timing, step_us, linear_us, step_times;
+  std::string timing, step_us, linear_us, step_times, roofline_engine;
 
   // What comes out.
   std::string slo, baseline, gpu_hour_price, timeline, chrome_trace, step_log;

@@ -27,6 +27,7 @@ namespace {
 struct RunPlan {
   ReplaySetup setup;
   std::unique_ptr<CostModel> cost;
+  const RooflineFit* roofline_fit = nullptr;  // what `cost` was fitted to
   ReplayTraceOptions trace;
   Slo slo;
   std::optional<double> gpu_hour_price;
@@ -53,6 +54,9 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
       MakeCostModel(flags, plan.setup);
   if (!cost.ok()) return cost.status();
   plan.cost = *std::move(cost);
+  const absl::StatusOr<const RooflineFit*> fit = RooflineFitOf(flags);
+  if (!fit.ok()) return fit.status();
+  plan.roofline_fit = *fit;
   absl::StatusOr<ReplayTraceOptions> trace = TraceOptionsOf(flags);
   if (!trace.ok()) return trace.status();
   plan.trace = *std::move(trace);
@@ -91,7 +95,8 @@ std::string Decimal(double value) { return absl::StrCat(value); }
 std::string OnOff(bool value) { return value ? "on" : "off"; }
 
 void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
-                 const SimulatorOptions& options, Manifest* manifest) {
+                 const SimulatorOptions& options, const RooflineFit* fit,
+                 Manifest* manifest) {
   const std::pair<const char*, std::string> switches[] = {
       {"model", flags.model},
       {"num-gpu-blocks", absl::StrCat(s.num_gpu_blocks)},
@@ -117,6 +122,7 @@ void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
       {"step-us", flags.step_us},
       {"linear-us", flags.linear_us},
       {"step-times", flags.step_times},
+      {"roofline-engine", fit == nullptr ? "" : fit->engine},
       {"gpu", flags.gpu},
       {"arrivals", ArrivalsName(options.arrivals)},
       {"rate-scale", flags.rate_scale.empty() ? "1" : flags.rate_scale},
@@ -238,7 +244,11 @@ absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
   FillEngine(*plan, &report);
   report.mutable_manifest()->set_trace_format(
       TraceFormatName((*reader)->format()));
-  AddSwitches(flags, plan->setup.settings, options, report.mutable_manifest());
+  AddSwitches(flags, plan->setup.settings, options, plan->roofline_fit,
+              report.mutable_manifest());
+  if (plan->roofline_fit != nullptr) {
+    FillStepTimes(*plan->roofline_fit, &report);
+  }
   const absl::Status status = RunEngine(flags, *plan, reader->get(), options,
                                         listener, observer, &report);
   if (!status.ok()) return status;

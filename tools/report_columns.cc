@@ -60,6 +60,10 @@ constexpr ReportColumn kColumns[] = {
     COUNT(block_tokens, kNeither),
     COUNT(bytes_per_block, kNeither),
     COUNT(pool_bytes, kLess),
+    {"step_time_median_error", Better::kNeither, false,
+     [](const Report& r) { return r.step_times().median_error(); }},
+    {"step_time_p90_error", Better::kNeither, false,
+     [](const Report& r) { return r.step_times().p90_error(); }},
 };
 
 #undef COUNT

@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "tools/flag_reader.h"
 #include "tools/pareto.h"
+#include "tools/replay_cost.h"
 #include "tools/replay_flags.h"
 #include "tools/report_columns.h"
 #include "tools/sweep_grid.h"
@@ -211,6 +212,20 @@ std::string Text(const SweepGrid& grid, const SweepStore& store,
   return text;
 }
 
+// How far off the step times are, where they are a fit.
+absl::StatusOr<std::string> StepTimesNote(const SweepGrid& grid,
+                                          const ReplayFlags& flags) {
+  for (const std::string& name : grid.names()) {
+    if (name != "timing" && name != "roofline-engine") continue;
+    return std::string(
+        "Step times of a roofline are a fit: the columns step_time_*_error "
+        "have its error.\n");
+  }
+  const absl::StatusOr<const RooflineFit*> fit = RooflineFitOf(flags);
+  if (!fit.ok()) return fit.status();
+  return *fit == nullptr ? "" : absl::StrCat(DescribeError(**fit), "\n");
+}
+
 absl::Status Sweep(const SweepFlags& flags, const CLI::App& command,
                    const CommandContext& context) {
   const absl::StatusOr<SweepGrid> grid = SweepGrid::Parse(flags.vary);
@@ -221,6 +236,8 @@ absl::Status Sweep(const SweepFlags& flags, const CLI::App& command,
   if (!jobs.ok()) return jobs.status();
   const absl::StatusOr<SweepSchema> schema = SchemaOf(*grid, flags, command);
   if (!schema.ok()) return schema.status();
+  const absl::StatusOr<std::string> note = StepTimesNote(*grid, flags.replay);
+  if (!note.ok()) return note.status();
   const auto store = SweepStore::Open(flags.db, *schema);
   if (!store.ok()) return store.status();
   const auto done = static_cast<int64_t>((*store)->rows().size());
@@ -242,7 +259,8 @@ absl::Status Sweep(const SweepFlags& flags, const CLI::App& command,
   const std::string text = Text(*grid, **store, *columns);
   const absl::Status status = (*store)->Finish();
   if (!status.ok()) return status;
-  *context.out << text << "\nAll figures of all points: table `points` of "
+  *context.out << text << "\n"
+               << *note << "All figures of all points: table `points` of "
                << flags.db << "\n";
   return absl::OkStatus();
 }

@@ -4,16 +4,15 @@
 //   --trace-format F     auto, or a format's name
 //   --limit N            only the first N requests
 //   --rate-scale X       X times the arrival rate: 2, 0.25, 3/2
-//   --timed-trace-...    what a timed trace calls its fields, as vLLM's
-//                        benchmark spells them; each implies its format
+//   --timed-trace-...    timed_trace_flags.h
 #ifndef KVSIM_TOOLS_TRACE_FLAGS_H_
 #define KVSIM_TOOLS_TRACE_FLAGS_H_
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tools/timed_trace_flags.h"
 #include "traces/trace_options.h"
 
 namespace kvsim {
@@ -24,13 +23,7 @@ struct TraceFlags {
   std::string limit;  // empty: all
   std::string rate_scale = "1";
 
-  // Of a timed trace; empty: vLLM's default.
-  std::string timed_hash_size;
-  std::string timed_multiplier;
-  std::string timed_timestamp;
-  std::string timed_input_length;
-  std::string timed_output_length;
-  std::string timed_hash_ids;
+  TimedTraceFlags timed;
 };
 
 // `flags` must outlive parsing.
