@@ -126,6 +126,9 @@ struct RecurrentSpec {
   int64_t groups = 0;       // Mamba-2 B/C groups; 0 elsewhere
   int64_t conv_kernel = 0;  // 0: no convolution
   int64_t conv_channels = 0;
+  // Tokens that the kernels work on at once, where a config says so; states
+  // that are kept for every block lie on multiples of it.
+  int64_t chunk = 2048;
   bool full_rank_gate = false;       // shape of KDA's gate weights only
   std::optional<DType> state_dtype;  // mamba_ssm_dtype and the like
 };

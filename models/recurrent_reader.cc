@@ -196,6 +196,8 @@ RecurrentSpec ReadRecurrent(const Dialect& dialect, int64_t hidden_size,
                             ConfigFields& fields) {
   KVSIM_CHECK(dialect.linear.has_value());
   RecurrentSpec recurrent = ReadKind(*dialect.linear, hidden_size, fields);
+  recurrent.chunk =
+      fields.PositiveOr({"mamba_chunk_size", "chunk_size"}, recurrent.chunk);
   const std::string dtype =
       fields.StringOr({"mamba_ssm_dtype", "mamba_ssm_cache_dtype"}, "");
   if (!dtype.empty()) {

@@ -196,6 +196,23 @@ absl::Status ResolveLayout(const CapacityQuestion& question,
   return ResolveDraft(question, resolved);
 }
 
+// The mode of states while prefixes are cached.
+StateMode CachingMode(const CapacityQuestion& question, Resolved& resolved) {
+  const bool can_keep_all = CanKeepAllStates(resolved.model);
+  const bool early = !resolved.switches.hybrid_prefix_caching;
+  StateMode mode = question.state_mode.value_or(StateMode::kNone);
+  if (mode == StateMode::kNone) {
+    mode = early && can_keep_all ? StateMode::kAll : StateMode::kAlign;
+  }
+  if (mode == StateMode::kAll && !can_keep_all) {
+    resolved.notes.push_back(
+        "--mamba-cache-mode all: the engine takes align, because the kernels "
+        "of these states keep none inside a batch");
+    mode = StateMode::kAlign;
+  }
+  return mode;
+}
+
 // The model as the flags change it, and how its states are kept.
 void ResolveModel(const CapacityQuestion& question, Resolved& resolved) {
   resolved.model = *question.model;
@@ -205,8 +222,7 @@ void ResolveModel(const CapacityQuestion& question, Resolved& resolved) {
   const bool hybrid = HasRecurrentState(resolved.model);
   resolved.prefix_caching = question.prefix_caching.value_or(
       !hybrid || resolved.switches.hybrid_prefix_caching);
-  StateMode mode = question.state_mode.value_or(StateMode::kAlign);
-  if (mode == StateMode::kNone) mode = StateMode::kAlign;
+  const StateMode mode = CachingMode(question, resolved);
   resolved.state_mode = resolved.prefix_caching ? mode : StateMode::kNone;
   if (hybrid && !question.prefix_caching.has_value()) {
     resolved.notes.push_back(

@@ -50,7 +50,9 @@ struct PlannerSwitches {
   // Profile of the sampler: bytes per sequence and vocabulary entry / 4.
   double sampler_factor = 3.70;
   bool late_non_torch = true;  // CUDA contexts and NCCL as from v0.18 on
-  // Prefix caching of models with recurrent states when no flag says so.
+  // Prefix caching of models with recurrent states when no flag says so; where
+  // it is off, caching that is asked for keeps the states of every block if the
+  // model can.
   bool hybrid_prefix_caching = true;
   // One pair of log lines for every worker, not one for the engine.
   bool lines_per_worker = false;

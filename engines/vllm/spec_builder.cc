@@ -21,8 +21,6 @@ constexpr Bytes kMaxState{int64_t{1} << 40};
 constexpr int64_t kLeastHybridMlaBlock = 128;
 constexpr Tokens kXpuBlock{64};
 constexpr Tokens kAscendBlock{128};
-// Tokens that the kernels of states work on at once, where a config names none.
-constexpr int64_t kStateChunk = 256;
 
 // Tokens of a block, before anything makes pages equal.
 struct Blocking {
@@ -177,9 +175,8 @@ bool IsHistory(const LayerKvSpec& cache) {
 
 // The attention block grows until its page holds a state; states are padded to
 // that page.
-void AlignHybridBlocks(const SpecRules& rules, Tokens block,
+void AlignHybridBlocks(const SpecRules& rules, Tokens chunk, Tokens block,
                        std::vector<LayerKvSpec>& caches) {
-  const int64_t chunk = rules.state_block.value_or(Tokens(kStateChunk)).value();
   Bytes state(0);
   Bytes row(0);
   bool mla = false;
@@ -192,7 +189,7 @@ void AlignHybridBlocks(const SpecRules& rules, Tokens block,
   if (state == Bytes(0) || row == Bytes(0)) return;
   int64_t step =
       mla ? std::max(block.value(), kLeastHybridMlaBlock) : block.value();
-  if (rules.state_mode == StateMode::kAll) step = std::lcm(chunk, step);
+  if (rules.state_mode == StateMode::kAll) step = std::lcm(chunk.value(), step);
   Tokens grown(step * CeilDiv(state, row * step));
   if (rules.platform == Platform::kXpu) grown = RoundUp(grown, kXpuBlock);
   for (LayerKvSpec& cache : caches) {
@@ -204,6 +201,14 @@ void AlignHybridBlocks(const SpecRules& rules, Tokens block,
       spec.block_tokens = grown;
     }
   }
+}
+
+// What states that are kept for every block are aligned to.
+Tokens StateChunk(const ModelSpec& model) {
+  for (const LayerSpec& layer : model.layers) {
+    if (layer.recurrent.has_value()) return Tokens(layer.recurrent->chunk);
+  }
+  return Tokens(1);
 }
 
 // Appends the specs of one layer.
@@ -229,6 +234,15 @@ absl::Status AppendLayer(const ModelSpec& model, const CacheLayout& layout,
 }
 
 }  // namespace
+
+bool CanKeepAllStates(const ModelSpec& model) {
+  return std::all_of(model.layers.begin(), model.layers.end(),
+                     [](const LayerSpec& layer) {
+                       return !layer.recurrent.has_value() ||
+                              layer.recurrent->kind == RecurrentKind::kMamba1 ||
+                              layer.recurrent->kind == RecurrentKind::kMamba2;
+                     });
+}
 
 Tokens DefaultBlockTokens(const ModelSpec& model, const SpecRules& rules) {
   bool latent = false;
@@ -269,10 +283,11 @@ absl::StatusOr<std::vector<LayerKvSpec>> BuildKvSpecs(const ModelSpec& model,
         absl::StrCat("--block-size ", block.value(), ": must be from 1 to ",
                      kMaxBlock.value()));
   }
-  if (rules.state_block.has_value() &&
-      (*rules.state_block < Tokens(1) || *rules.state_block > kMaxStateBlock)) {
+  const Tokens chunk = rules.state_block.value_or(StateChunk(model));
+  if (rules.state_mode == StateMode::kAll &&
+      (chunk < Tokens(1) || chunk > kMaxStateBlock)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--mamba-block-size ", rules.state_block->value(),
+        absl::StrCat("--mamba-block-size ", chunk.value(),
                      ": must be from 1 to ", kMaxStateBlock.value()));
   }
   std::vector<LayerKvSpec> caches;
@@ -283,7 +298,7 @@ absl::StatusOr<std::vector<LayerKvSpec>> BuildKvSpecs(const ModelSpec& model,
         AppendLayer(model, layout, layer, ranks, blocking, caches);
     if (!status.ok()) return status;
   }
-  AlignHybridBlocks(rules, block, caches);
+  AlignHybridBlocks(rules, chunk, block, caches);
   return caches;
 }
 

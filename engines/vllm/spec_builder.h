@@ -53,6 +53,9 @@ Tokens DefaultBlockTokens(const ModelSpec& model, const SpecRules& rules);
 
 // True when some layer keeps a recurrent state.
 bool HasRecurrentState(const ModelSpec& model);
+// True when all of those are Mamba's, whose kernels can keep a state for every
+// block (StateMode::kAll).
+bool CanKeepAllStates(const ModelSpec& model);
 
 // The specs of all layers in order, MTP layers as layers beyond the model.
 // Errors: InvalidArgument naming flag and both numbers when heads do not divide;

@@ -148,21 +148,29 @@ TEST(BuildKvSpecs, TpusDoNotDivideHeads) {
   EXPECT_EQ(specs[0].spec.row_bytes, Bytes(4096));
 }
 
-// The state of K3 on 8 ranks needs 814,080 / 1,152 = 706.7 tokens: 6 steps of
-// 128, which XPU leaves alone; 3 steps of lcm(256, 128) in mode kAll.
+// Bamba-9B: a state of 128 heads x 64 x 128 and (8,192 + 2 x 128) x 3 inputs, in
+// bf16 2,147,840 B; a row of 8 x 128 x 2 x 2 = 4,096 B, so 524.4 tokens: 33
+// steps of 16, or 3 of the 256 tokens that its kernels take at once.
 TEST(BuildKvSpecs, StatesOfEveryBlockAlignToTheirKernel) {
-  const ModelSpec model = *LoadModel("kimi-k3");
+  ModelSpec model = *LoadModel("bamba-9b-v2");
+  for (LayerSpec& layer : model.layers) {
+    if (layer.recurrent.has_value()) layer.recurrent->chunk = 256;
+  }
   const auto block = [&](const SpecRules& rules) {
-    return Build(model, rules)->at(3).spec.block_tokens;
+    Tokens found;
+    const auto specs = *Build(model, rules);
+    for (const LayerKvSpec& cache : specs) {
+      if (KeepsAllHistory(cache.spec.kind)) found = cache.spec.block_tokens;
+    }
+    return found;
   };
-  EXPECT_EQ(block({.tensor = 8, .platform = Platform::kXpu}), Tokens(768));
-  EXPECT_EQ(block({.tensor = 8, .state_mode = StateMode::kAll}), Tokens(768));
-  EXPECT_EQ(block({.tensor = 8,
-                   .state_mode = StateMode::kAll,
-                   .state_block = Tokens(1024)}),
+  EXPECT_TRUE(CanKeepAllStates(model));
+  EXPECT_FALSE(CanKeepAllStates(*LoadModel("kimi-k3")));
+  EXPECT_EQ(block({}), Tokens(528));
+  EXPECT_EQ(block({.state_mode = StateMode::kAll}), Tokens(768));
+  EXPECT_EQ(block({.state_mode = StateMode::kAll, .state_block = Tokens(1024)}),
             Tokens(1024));
-  EXPECT_THAT(std::string(Build(model, {.tensor = 8,
-                                        .state_mode = StateMode::kAll,
+  EXPECT_THAT(std::string(Build(model, {.state_mode = StateMode::kAll,
                                         .state_block = Tokens(1 << 20)})
                               .status()
                               .message()),
