@@ -10,10 +10,12 @@
 #include "absl/status/statusor.h"
 #include "engines/capacity.h"
 #include "engines/deployment_search.h"
+#include "tools/calibration.h"
 #include "tools/capacity_flags.h"
 #include "tools/capacity_json.h"
 #include "tools/capacity_report.h"
 #include "tools/capacity_serve.h"
+#include "tools/from_log.h"
 
 namespace kvsim {
 namespace {
@@ -31,11 +33,16 @@ absl::Status PrintSearch(const CapacityQuestion& question, int64_t concurrency,
   return absl::OkStatus();
 }
 
-absl::Status PrintAnswer(const CapacityQuestion& question, bool json,
+absl::Status PrintAnswer(const CapacityQuestion& question,
+                         const CapacityFlags& flags,
                          const CommandContext& context) {
-  const absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(question);
+  absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(question);
   if (!answer.ok()) return answer.status();
-  if (json) {
+  if (!flags.calibration.empty()) {
+    absl::Status status = CheckCalibrated(flags.calibration, &*answer);
+    if (!status.ok()) return status;
+  }
+  if (flags.json) {
     *context.out << CapacityJson(question, *answer).dump(2) << "\n";
   } else {
     PrintCapacity(question, *answer, context.units, *context.out);
@@ -43,17 +50,45 @@ absl::Status PrintAnswer(const CapacityQuestion& question, bool json,
   return absl::OkStatus();
 }
 
+// A log's figures beside kvsim's own.
+absl::Status PrintLog(const CapacityFlags& flags,
+                      const CommandContext& context) {
+  const absl::StatusOr<LogComparison> comparison =
+      CompareWithLog(flags.from_log, flags, context.serve_arguments);
+  if (!comparison.ok()) return comparison.status();
+  if (!flags.calibration.empty()) {
+    absl::Status status = SaveCalibration(*comparison, flags.calibration);
+    if (!status.ok()) return status;
+  }
+  if (flags.json) {
+    *context.out << ComparisonJson(*comparison).dump(2) << "\n";
+  } else {
+    PrintComparison(*comparison, *context.out);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Run(const CapacityFlags& flags, const CommandContext& context) {
+  if (!flags.from_log.empty()) return PrintLog(flags, context);
   LoadedQuestion loaded;
   absl::Status status = LoadQuestion(flags, context.serve_arguments, &loaded);
   if (!status.ok()) return status;
   const absl::StatusOr<std::optional<int64_t>> wanted =
       WantedConcurrency(flags);
   if (!wanted.ok()) return wanted.status();
+  if (!flags.calibration.empty()) {
+    if (wanted->has_value()) {
+      return UsageError(
+          "--calibration is of one split of GPUs, and --concurrency tries "
+          "several");
+    }
+    status = ApplyCalibration(flags.calibration, &loaded.question);
+    if (!status.ok()) return status;
+  }
   if (wanted->has_value()) {
     return PrintSearch(loaded.question, **wanted, flags.json, *context.out);
   }
-  return PrintAnswer(loaded.question, flags.json, context);
+  return PrintAnswer(loaded.question, flags, context);
 }
 
 }  // namespace

@@ -272,6 +272,13 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
   add("--concurrency", flags.concurrency,
       "Find the fewest GPUs on which so many requests are resident",
       "Question");
+  add("--from-log", flags.from_log,
+      "An engine's start-up log: compare every figure it prints with kvsim's",
+      "Log");
+  add("--calibration", flags.calibration,
+      "File of the memory that a log left for the cache: written with "
+      "--from-log, used without",
+      "Log");
   command.add_flag("--json", flags.json, "One JSON object instead of tables")
       ->group("Question");
 }

@@ -31,6 +31,7 @@ struct CapacityFlags {
   std::string contexts, shared_prefix, concurrency;
   std::string prefix_caching;  // "on", "off"
   std::string state_mode;
+  std::string from_log, calibration;  // files
   bool no_async_scheduling = false;
   bool no_hybrid_manager = false;
   bool json = false;

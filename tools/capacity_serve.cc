@@ -182,6 +182,13 @@ absl::Status LoadModels(const CapacityFlags& flags, const Names& names,
 
 }  // namespace
 
+absl::StatusOr<ServeCommand> ReadCommandOf(
+    const std::string& engine, const std::vector<std::string>& words) {
+  const absl::StatusOr<const ServedEngine*> served = FindServedEngine(engine);
+  if (!served.ok()) return served.status();
+  return ReadServeCommand((*served)->grammar(), words);
+}
+
 absl::Status LoadQuestion(const CapacityFlags& flags,
                           const std::vector<std::string>& serve_words,
                           LoadedQuestion* loaded) {

@@ -18,6 +18,7 @@
 
 #include "absl/status/statusor.h"
 #include "engines/capacity_question.h"
+#include "engines/serve_flags.h"
 #include "models/model_spec.h"
 #include "tools/capacity_flags.h"
 
@@ -34,6 +35,11 @@ struct LoadedQuestion {
   LoadedQuestion(const LoadedQuestion&) = delete;
   LoadedQuestion& operator=(const LoadedQuestion&) = delete;
 };
+
+// Words of a command of `engine`, which may be none.
+// Errors: an engine whose commands are not read; the command's own.
+absl::StatusOr<ServeCommand> ReadCommandOf(
+    const std::string& engine, const std::vector<std::string>& words);
 
 // Fills *loaded from kvsim's flags and the words after `--`, which may be none.
 absl::Status LoadQuestion(const CapacityFlags& flags,
