@@ -166,7 +166,7 @@ absl::Status SaveCalibration(const LogComparison& comparison,
   json["parts"] = PartsOf(comparison);
   json["kv_bytes"] = comparison.kv_memory->value();
   std::ofstream file(path, std::ios::binary);
-  file << json.dump(2) << "\n";
+  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   file.close();
   if (file) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <vector>
@@ -61,7 +62,11 @@ absl::Status PrintLog(const CapacityFlags& flags,
     if (!status.ok()) return status;
   }
   if (flags.json) {
-    *context.out << ComparisonJson(*comparison).dump(2) << "\n";
+    // A damaged log may hold bytes that are no text.
+    using Json = nlohmann::ordered_json;
+    *context.out << ComparisonJson(*comparison)
+                        .dump(2, ' ', false, Json::error_handler_t::replace)
+                 << "\n";
   } else {
     PrintComparison(*comparison, *context.out);
   }

@@ -761,8 +761,11 @@ absl::StatusOr<LogComparison> CompareWithLog(
   }
   AddPoolWords(*log, flags, words);
   status = Comparer(*log, flags, std::move(words)).Run(&result);
-  if (!status.ok()) return status;
-  return result;
+  if (status.ok()) return result;
+  // The words that the planner refuses may be the log's.
+  const std::string message = absl::StrCat(file, ": ", status.message());
+  return IsUsageError(status) ? UsageError(message)
+                              : absl::Status(status.code(), message);
 }
 
 void PrintComparison(const LogComparison& comparison, std::ostream& out) {

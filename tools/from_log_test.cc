@@ -131,6 +131,20 @@ TEST_F(FromLogTest, ErrorsNameWhatIsMissing) {
   EXPECT_THAT(Run(VllmLog("8.00", "16", "1.00"), {"--kv-memory", "8GiB"}).err,
               HasSubstr("--kv-memory 8GiB: not together with --from-log"));
   EXPECT_EQ(Run("nothing\n", {}).code, kExitBadInput);
+  EXPECT_THAT(Run("INFO LLM engine (v0.19.0) with config: model='a', "
+                  "tensor_parallel_size=x,\nGPU KV cache size: 16 tokens\n",
+                  {})
+                  .err,
+              HasSubstr("from_log_test.log: "));
+}
+
+TEST_F(FromLogTest, BytesThatAreNoTextDoNotMatter) {
+  const Json json = Compare(
+      "llama_kv_cache: C\x97 KV buffer size =  512.00 MiB\n"
+      "llama_kv_cache: size =  512.00 MiB (  4096 cells,  32 layers,  1/1 "
+      "seqs), K (f16):  256.00 MiB, V (f16):  256.00 MiB\n",
+      {"--model", "llama-3.1-8b"});
+  EXPECT_EQ(json["differ"], 0);
 }
 
 }  // namespace
