@@ -307,6 +307,33 @@ void WarnOfCopies(const CapacityQuestion& question,
   }
 }
 
+// What the pool's blocks of recurrent states make impossible. The engine finds
+// the first when it captures its CUDA graphs, after the lines of the pool.
+void WarnOfStateBlocks(const vllm::Resolved& resolved,
+                       const CapacityAnswer& answer,
+                       std::vector<std::string>& warnings) {
+  const PoolPlan& pool = answer.pool;
+  const bool states = std::any_of(
+      pool.groups.begin(), pool.groups.end(),
+      [](const CacheGroup& group) { return group.kind == "mamba"; });
+  if (!states) return;
+  if (answer.max_num_seqs > pool.num_blocks.value()) {
+    warnings.push_back(absl::StrCat(
+        "the engine refuses to capture CUDA graphs: max_num_seqs (",
+        answer.max_num_seqs, ") exceeds available Mamba cache blocks (",
+        pool.num_blocks.value(), "); --max-num-seqs ", pool.num_blocks.value(),
+        " or less starts"));
+  }
+  if (resolved.prefix_caching &&
+      pool.scheduler_block_tokens >= pool.max_model_len) {
+    warnings.push_back(
+        absl::StrCat("prefix caching cannot hit: hits are whole blocks of ",
+                     FormatCount(pool.scheduler_block_tokens.value()),
+                     " tokens, and no request is longer than ",
+                     FormatCount(pool.max_model_len.value())));
+  }
+}
+
 std::vector<std::string> Warnings(const CapacityQuestion& question,
                                   const vllm::Resolved& resolved,
                                   const CapacityAnswer& answer) {
@@ -315,6 +342,7 @@ std::vector<std::string> Warnings(const CapacityQuestion& question,
   warnings.insert(warnings.end(), answer.pool.notes.begin(),
                   answer.pool.notes.end());
   WarnOfCopies(question, answer.parallel, warnings);
+  WarnOfStateBlocks(resolved, answer, warnings);
   for (const ContextAnswer& context : answer.contexts) {
     const Concurrency& count = context.count;
     if (count.length > answer.pool.max_model_len) {

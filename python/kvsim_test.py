@@ -145,8 +145,8 @@ class SameAsTheCommandTest(CommandCase):
         self.assertIs(type(answer["hit_tokens"]), int)
 
     def test_version(self):
-        printed = run_command("--version").stdout
-        self.assertEqual(printed, f"kvsim {kvsim.__version__}\n")
+        printed = run_command("--version").stdout.splitlines()
+        self.assertEqual(printed[0], f"kvsim {kvsim.__version__}")
 
 
 class TimelineTest(unittest.TestCase):

@@ -155,7 +155,10 @@ void PrintCosts(const CapacityAnswer& answer, ByteUnits units,
       << " = "
       << FormatBytes(pool.bytes_per_block * answer.one_token_blocks.value(),
                      units)
-      << " on this rank\n";
+      << " on this rank, "
+      << FormatPercent(answer.one_token_blocks.value(),
+                       pool.UsableBlocks().value(), 2)
+      << " of the pool\n";
 }
 
 void PrintAlternatives(const CapacityAnswer& answer, ByteUnits units,

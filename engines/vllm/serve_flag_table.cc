@@ -3,7 +3,6 @@
 namespace kvsim::vllm {
 namespace {
 
-constexpr FlagArity kSwitch = FlagArity::kSwitch;
 constexpr FlagArity kBool = FlagArity::kBool;
 constexpr FlagArity kValue = FlagArity::kValue;
 constexpr FlagArity kMaybe = FlagArity::kOptionalValue;
