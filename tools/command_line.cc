@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <ostream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text.h"
@@ -79,12 +79,18 @@ void MoveUnitsToFront(std::vector<std::string>& arguments) {
 }
 
 void AddUnits(CLI::App& app, CommandContext& context) {
-  const std::map<std::string, ByteUnits> units = {{"gib", ByteUnits::kBinary},
-                                                  {"gb", ByteUnits::kDecimal}};
-  app.add_option("--units", context.units,
-                 "Bytes in text: gib (KiB, MiB, GiB; the default) or gb (kB, "
-                 "MB, GB); may stand behind the command")
-      ->transform(CLI::CheckedTransformer(units, CLI::ignore_case))
+  const auto read = [&context](const std::string& text) {
+    const std::string units = absl::AsciiStrToLower(text);
+    if (units != "gib" && units != "gb") {
+      throw CLI::ValidationError(
+          "--units", absl::StrCat("found '", text, "'; accepted: gib, gb"));
+    }
+    context.units = units == "gb" ? ByteUnits::kDecimal : ByteUnits::kBinary;
+  };
+  app.add_option_function<std::string>(
+         "--units", read,
+         "Bytes in text: gib (KiB, MiB, GiB; the default) or gb (kB, MB, GB); "
+         "may stand behind the command")
       ->option_text("gib|gb");
 }
 
