@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 
 namespace kvsim {
 
@@ -23,6 +24,17 @@ absl::StatusOr<double> ParseServeNumber(absl::string_view text) {
 
 absl::StatusOr<std::string> ParseServeText(absl::string_view text) {
   return std::string(text);
+}
+
+std::string UnmodelledWarning(absl::string_view setting) {
+  return absl::StrCat(setting, " may change the caches; it is not modelled");
+}
+
+void WarnOfUnmodelled(const ServeCommand& command,
+                      std::vector<std::string>* warnings) {
+  for (const std::string& flag : command.OfEffect(FlagEffect::kUnmodelled)) {
+    warnings->push_back(UnmodelledWarning(flag));
+  }
 }
 
 }  // namespace kvsim

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,12 @@ absl::StatusOr<int64_t> ParseServeInteger(absl::string_view text);
 absl::StatusOr<double> ParseServeNumber(absl::string_view text);
 // Accepts every text.
 absl::StatusOr<std::string> ParseServeText(absl::string_view text);
+
+// What people read of a setting that kvsim passes over, and of every flag of the
+// command that is one.
+std::string UnmodelledWarning(absl::string_view setting);
+void WarnOfUnmodelled(const ServeCommand& command,
+                      std::vector<std::string>* warnings);
 
 class ServeValues {
  public:

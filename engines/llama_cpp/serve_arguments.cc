@@ -75,10 +75,7 @@ absl::StatusOr<ServeArguments> ReadServeArguments(const ServeCommand& command) {
     arguments.settings.parallel = 4;
     arguments.settings.kv_unified = true;
   }
-  for (const std::string& flag : command.OfEffect(FlagEffect::kUnmodelled)) {
-    arguments.warnings.push_back(
-        absl::StrCat(flag, " may change the caches; it is not modelled"));
-  }
+  WarnOfUnmodelled(command, &arguments.warnings);
   if (absl::Status status = arguments.settings.Validate(); !status.ok()) {
     return status;
   }

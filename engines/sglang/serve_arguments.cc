@@ -78,10 +78,7 @@ absl::StatusOr<ServeArguments> ReadServeArguments(const ServeCommand& command) {
   if (arguments.settings.speculative_draft_model_path == arguments.model) {
     arguments.settings.speculative_draft_model_path.clear();
   }
-  for (const std::string& flag : command.OfEffect(FlagEffect::kUnmodelled)) {
-    arguments.warnings.push_back(
-        absl::StrCat(flag, " may change the caches; it is not modelled"));
-  }
+  WarnOfUnmodelled(command, &arguments.warnings);
   if (absl::Status status = arguments.settings.Validate(); !status.ok()) {
     return status;
   }

@@ -158,8 +158,7 @@ absl::Status ReadCacheConfig(const Field& field, const std::string& text,
     if (!known.ok()) return known.status();
     if (!*known && key != "enable_partial_reuse" &&
         key != "copy_on_partial_reuse" && key != "event_buffer_max_size") {
-      arguments.warnings.push_back(absl::StrCat(
-          inner.name, " may change the caches; it is not modelled"));
+      arguments.warnings.push_back(UnmodelledWarning(inner.name));
     }
   }
   return absl::OkStatus();
@@ -208,8 +207,7 @@ absl::Status ReadFileField(const std::string& file, const ConfigFlag& flag,
   }
   if (flag.name == "context_parallel_size" || flag.name == "max_beam_width" ||
       flag.name == "sparse_attention_config") {
-    arguments.warnings.push_back(
-        absl::StrCat(flag.name, " may change the caches; it is not modelled"));
+    arguments.warnings.push_back(UnmodelledWarning(flag.name));
   }
   return absl::OkStatus();
 }
@@ -242,10 +240,7 @@ absl::StatusOr<ServeArguments> ReadServeArguments(const ServeCommand& command) {
   }
   if (status.ok()) status = arguments.settings.Validate();
   if (!status.ok()) return status;
-  for (const std::string& flag : command.OfEffect(FlagEffect::kUnmodelled)) {
-    arguments.warnings.push_back(
-        absl::StrCat(flag, " may change the caches; it is not modelled"));
-  }
+  WarnOfUnmodelled(command, &arguments.warnings);
   return arguments;
 }
 

@@ -3,39 +3,34 @@
 namespace kvsim::tensorrt_llm {
 namespace {
 
-constexpr FlagArity kSwitch = FlagArity::kSwitch;
-constexpr FlagArity kValue = FlagArity::kValue;
-
-constexpr FlagEffect kRead = FlagEffect::kModelled;
-constexpr FlagEffect kNone = FlagEffect::kNone;
-constexpr FlagEffect kLeft = FlagEffect::kMemoryLeft;
-constexpr FlagEffect kUnknown = FlagEffect::kUnmodelled;
+using enum FlagArity;
+using enum FlagEffect;
 
 constexpr ServeFlag kFlags[] = {
     // Read by serve_arguments.cc.
-    {"--model", kValue, kRead},
-    {"--extra-llm-api-options --config", kValue, kRead},
-    {"--tp-size --tensor-parallel-size", kValue, kRead},
-    {"--pp-size --pipeline-parallel-size", kValue, kRead},
-    {"--max-batch-size", kValue, kRead},
-    {"--max-num-tokens", kValue, kRead},
-    {"--max-seq-len", kValue, kRead},
-    {"--max-tokens --max-tokens-in-paged-kv-cache", kValue, kRead},
-    {"--tokens-per-block", kValue, kRead},
-    {"--kv-cache-dtype", kValue, kRead},
+    {"--model", kValue, kModelled},
+    {"--extra-llm-api-options --config", kValue, kModelled},
+    {"--tp-size --tensor-parallel-size", kValue, kModelled},
+    {"--pp-size --pipeline-parallel-size", kValue, kModelled},
+    {"--max-batch-size", kValue, kModelled},
+    {"--max-num-tokens", kValue, kModelled},
+    {"--max-seq-len", kValue, kModelled},
+    {"--max-tokens --max-tokens-in-paged-kv-cache", kValue, kModelled},
+    {"--tokens-per-block", kValue, kModelled},
+    {"--kv-cache-dtype", kValue, kModelled},
     {"--kv-cache-free-gpu-memory-fraction --free-gpu-memory-fraction "
      "--kv-cache-free-gpu-mem-fraction",
-     kValue, kRead},
-    {"--max-attention-window --max-attention-window-size", kValue, kRead},
-    {"--enable-attention-dp", kSwitch, kRead},
+     kValue, kModelled},
+    {"--max-attention-window --max-attention-window-size", kValue, kModelled},
+    {"--enable-attention-dp", kSwitch, kModelled},
 
-    {"--ep-size --expert-parallel-size", kValue, kLeft},
-    {"--cluster-size", kValue, kLeft},
+    {"--ep-size --expert-parallel-size", kValue, kMemoryLeft},
+    {"--cluster-size", kValue, kMemoryLeft},
     {"--gpus-per-node", kValue, kNone},
-    {"--moe-backend", kValue, kLeft},
-    {"--quantization", kValue, kLeft},
-    {"--cp-size --context-parallel-size", kValue, kUnknown},
-    {"--max-beam-width", kValue, kUnknown},
+    {"--moe-backend", kValue, kMemoryLeft},
+    {"--quantization", kValue, kMemoryLeft},
+    {"--cp-size --context-parallel-size", kValue, kUnmodelled},
+    {"--max-beam-width", kValue, kUnmodelled},
     {"--backend", kValue, kNone},
     {"--tokenizer", kValue, kNone},
     {"--custom-tokenizer", kValue, kNone},
