@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/nearest_name.h"
 
 namespace kvsim {
 namespace {
@@ -147,24 +148,8 @@ std::string Plain(absl::string_view name) {
   return std::string(view);
 }
 
-// Levenshtein distance; names are short.
-size_t EditDistance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 // The three names nearest to `plain`, nearest first, then by the table's order.
-std::vector<std::string> NearestNames(absl::string_view plain) {
+std::vector<std::string> NearestCards(absl::string_view plain) {
   std::vector<std::pair<size_t, std::string>> ranked;
   for (const Gpu& gpu : AllGpus()) {
     ranked.emplace_back(EditDistance(plain, Plain(gpu.name)), gpu.name);
@@ -200,7 +185,7 @@ absl::StatusOr<Gpu> FindGpu(absl::string_view name) {
   }
   return absl::NotFoundError(
       absl::StrCat("unknown GPU '", name, "'; the nearest names are ",
-                   absl::StrJoin(NearestNames(wanted), ", "),
+                   absl::StrJoin(NearestCards(wanted), ", "),
                    "; --gpu-memory takes a size for any other card"));
 }
 
