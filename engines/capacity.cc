@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "base/text.h"
 #include "engines/pooled_capacity.h"
+#include "engines/sequence_bytes.h"
 #include "engines/vllm/model_planner.h"
 
 namespace kvsim {
@@ -146,17 +147,6 @@ std::vector<MemoryAccount> WriteAccounts(const vllm::PlannedModel& planned,
                     "-token request"),
        PaddingOfRequest(pool, longest), "blocks for requests"});
   return accounts;
-}
-
-// The logical cache of one sequence; lengths beyond the layout's exact range go
-// by the cost per token.
-Bytes SequenceBytes(const CacheLayout& layout, Tokens length) {
-  if (length <= kMaxLayoutTokens) return layout.BytesAt(length);
-  const double bytes =
-      layout.BytesPerToken() * static_cast<double>(length.value());
-  return bytes < 0x1p62
-             ? layout.FixedBytes() + Bytes(static_cast<int64_t>(bytes))
-             : Bytes::Max();
 }
 
 std::string WhatBinds(const CapacityQuestion& question, const PoolPlan& pool) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engines/llama_cpp/capacity_planner.h"
 #include "engines/pooled_engine.h"
+#include "engines/sequence_bytes.h"
 #include "engines/sglang/capacity_planner.h"
 #include "engines/tensorrt_llm/capacity_planner.h"
 #include "models/layout_builder.h"
@@ -26,11 +27,6 @@ constexpr PooledEngine kEngines[] = {
     {"llama.cpp", llama_cpp::PlanCapacity},
     {"tensorrt-llm", tensorrt_llm::PlanCapacity},
 };
-
-// The logical cache of one sequence, in the model's own format.
-Bytes SequenceBytes(const CacheLayout& layout, Tokens length) {
-  return layout.BytesAt(std::min(length, kMaxLayoutTokens));
-}
 
 std::vector<MemoryAccount> AccountsOfPools(const PooledPlan& planned) {
   const RankPool& rank = planned.pool.ranks[planned.pool.binding_rank];

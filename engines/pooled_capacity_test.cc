@@ -140,6 +140,15 @@ TEST(PooledCapacityTest, SizesBeyondCountingAreRefused) {
   }
 }
 
+// Beyond the 2^32 tokens that a layout counts exactly, a sequence goes by the cost
+// per token: 2^33 x 131,072 B.
+TEST(PooledCapacityTest, LongSequencesAreNotCutShort) {
+  Asked asked("sglang", "llama-3.1-8b");
+  asked.question.contexts = {Tokens(int64_t{1} << 33)};
+  EXPECT_EQ(asked.Answer().contexts[0].sequence_bytes,
+            Bytes(int64_t{131072} << 33));
+}
+
 TEST(PooledCapacityTest, FlagsOfVllmAloneAreRefused) {
   Asked asked("llama.cpp", "llama-3.1-8b");
   asked.question.num_gpu_blocks = Blocks(10);
