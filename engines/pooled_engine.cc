@@ -66,6 +66,11 @@ std::optional<int64_t> AskedTensorRanks(const CapacityQuestion& question,
   return *question.num_gpus / pipeline;
 }
 
+std::optional<int64_t> AskedTokens(const std::optional<Tokens>& tokens) {
+  return tokens.has_value() ? std::optional<int64_t>(tokens->value())
+                            : std::nullopt;
+}
+
 std::optional<int64_t> AskedSize(int64_t size) {
   return size == 1 ? std::nullopt : std::optional<int64_t>(size);
 }

@@ -53,6 +53,8 @@ void RefuseVllmFlags(const CapacityQuestion& question, FlagMerge& merge);
 // --tensor-parallel-size, or all GPUs of a stage; none: the engine's default.
 std::optional<int64_t> AskedTensorRanks(const CapacityQuestion& question,
                                         int64_t pipeline);
+// A length as a number of tokens; none stays none.
+std::optional<int64_t> AskedTokens(const std::optional<Tokens>& tokens);
 // A size whose default is 1; none: not asked for.
 std::optional<int64_t> AskedSize(int64_t size);
 

@@ -34,11 +34,8 @@ absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
   merge.Unused("--gpu-memory-utilization",
                question.gpu_memory_utilization.has_value());
   merge.Unused("--mamba-ssm-cache-dtype", question.state_dtype.has_value());
-  if (question.max_model_len.has_value()) {
-    merge.Set("--max-model-len",
-              std::optional<int64_t>(question.max_model_len->value()),
-              int64_t{0}, &settings.ctx_size);
-  }
+  merge.Set("--max-model-len", AskedTokens(question.max_model_len), int64_t{0},
+            &settings.ctx_size);
   merge.Set("--max-num-seqs", question.max_num_seqs, int64_t{1},
             &settings.parallel);
   merge.Set("--max-num-batched-tokens", question.max_num_batched_tokens,

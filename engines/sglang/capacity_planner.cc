@@ -33,11 +33,6 @@ absl::StatusOr<CacheType> CacheTypeOf(KvCacheDtype dtype) {
   }
 }
 
-std::optional<int64_t> Count(const std::optional<Tokens>& tokens) {
-  return tokens.has_value() ? std::optional<int64_t>(tokens->value())
-                            : std::nullopt;
-}
-
 absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
   Settings settings = SettingsOr<Settings>(question.engine_settings);
   FlagMerge merge("sglang");
@@ -49,8 +44,9 @@ absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
             &settings.tp_size);
   merge.Set("--decode-context-parallel-size",
             AskedSize(question.decode_context), int64_t{1}, &settings.dcp_size);
-  merge.Set("--block-size", Count(question.block_size), &settings.page_size);
-  merge.Set("--max-model-len", Count(question.max_model_len),
+  merge.Set("--block-size", AskedTokens(question.block_size),
+            &settings.page_size);
+  merge.Set("--max-model-len", AskedTokens(question.max_model_len),
             &settings.context_length);
   merge.Set("--max-num-seqs", question.max_num_seqs,
             &settings.max_running_requests);

@@ -42,16 +42,10 @@ absl::StatusOr<Settings> SettingsOf(const CapacityQuestion& question) {
   merge.Set("--tensor-parallel-size",
             AskedTensorRanks(question, settings.pp_size), int64_t{1},
             &settings.tp_size);
-  if (question.max_model_len.has_value()) {
-    merge.Set("--max-model-len",
-              std::optional<int64_t>(question.max_model_len->value()),
-              &settings.max_seq_len);
-  }
-  if (question.block_size.has_value()) {
-    merge.Set("--block-size",
-              std::optional<int64_t>(question.block_size->value()), int64_t{32},
-              &settings.tokens_per_block);
-  }
+  merge.Set("--max-model-len", AskedTokens(question.max_model_len),
+            &settings.max_seq_len);
+  merge.Set("--block-size", AskedTokens(question.block_size), int64_t{32},
+            &settings.tokens_per_block);
   merge.Set("--max-num-seqs", question.max_num_seqs, int64_t{2048},
             &settings.max_batch_size);
   merge.Set("--max-num-batched-tokens", question.max_num_batched_tokens,
