@@ -9,6 +9,7 @@
 #include "engines/llama_cpp/serve_flag_table.h"
 #include "engines/serve_flags.h"
 #include "models/model_config.h"
+#include "tests/startup_draft.h"
 
 namespace kvsim {
 namespace {
@@ -58,15 +59,10 @@ absl::StatusOr<StartupFigures> PredictLlamaCppStartup(
   const absl::StatusOr<ModelSpec> model =
       ReadModelConfig(startup.config, "config");
   if (!model.ok()) return model.status();
-  std::optional<ModelSpec> draft;
-  if (!startup.draft_config.empty()) {
-    absl::StatusOr<ModelSpec> read =
-        ReadModelConfig(startup.draft_config, "draft_config");
-    if (!read.ok()) return read.status();
-    draft = *std::move(read);
-  }
+  const absl::StatusOr<std::optional<ModelSpec>> draft = ReadDraft(startup);
+  if (!draft.ok()) return draft.status();
   const absl::StatusOr<llama_cpp::CachePlan> plan =
-      llama_cpp::PlanCaches(*model, draft.has_value() ? &*draft : nullptr,
+      llama_cpp::PlanCaches(*model, draft->has_value() ? &**draft : nullptr,
                             arguments->settings, pool.memory);
   if (!plan.ok()) return plan.status();
   return FiguresOf(*plan);

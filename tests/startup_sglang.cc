@@ -9,6 +9,7 @@
 #include "engines/sglang/serve_arguments.h"
 #include "engines/sglang/serve_flag_table.h"
 #include "models/model_config.h"
+#include "tests/startup_draft.h"
 
 namespace kvsim {
 namespace {
@@ -58,19 +59,14 @@ absl::StatusOr<StartupFigures> PredictSglangStartup(const StartupCase& startup,
   const absl::StatusOr<ModelSpec> model =
       ReadModelConfig(startup.config, "config", arguments->model_overrides);
   if (!model.ok()) return model.status();
-  std::optional<ModelSpec> draft;
-  if (!startup.draft_config.empty()) {
-    absl::StatusOr<ModelSpec> read =
-        ReadModelConfig(startup.draft_config, "draft_config");
-    if (!read.ok()) return read.status();
-    draft = *std::move(read);
-  }
+  const absl::StatusOr<std::optional<ModelSpec>> draft = ReadDraft(startup);
+  if (!draft.ok()) return draft.status();
   sglang::PoolMemory memory;
   if (pool.memory.has_value()) memory.rest = {*pool.memory};
   memory.max_total_tokens = GivenFigure(startup, "max_total_tokens");
   memory.mamba_slots = GivenFigure(startup, "mamba_slots");
   const absl::StatusOr<sglang::SglangPlan> plan =
-      sglang::PlanPools(*model, draft.has_value() ? &*draft : nullptr,
+      sglang::PlanPools(*model, draft->has_value() ? &**draft : nullptr,
                         arguments->settings, memory);
   if (!plan.ok()) return plan.status();
   return FiguresOf(*plan);

@@ -13,6 +13,7 @@
 #include "engines/vllm/serve_arguments.h"
 #include "engines/vllm/serve_flag_table.h"
 #include "models/model_config.h"
+#include "tests/startup_draft.h"
 
 namespace kvsim {
 namespace {
@@ -119,14 +120,9 @@ absl::StatusOr<StartupFigures> PredictVllmStartup(const StartupCase& startup,
       ReadModelConfig(startup.config, "config", served->hf_overrides);
   if (!model.ok()) return model.status();
   question.model = &*model;
-  std::optional<ModelSpec> draft;
-  if (!startup.draft_config.empty()) {
-    absl::StatusOr<ModelSpec> read =
-        ReadModelConfig(startup.draft_config, "draft_config");
-    if (!read.ok()) return read.status();
-    draft = *std::move(read);
-    question.draft_model = &*draft;
-  }
+  const absl::StatusOr<std::optional<ModelSpec>> draft = ReadDraft(startup);
+  if (!draft.ok()) return draft.status();
+  if (draft->has_value()) question.draft_model = &**draft;
   if (const auto tokens = GivenFigure(startup, "kv_cache_tokens")) {
     return FromTokens(static_cast<double>(*tokens),
                       question.max_model_len.value_or(
