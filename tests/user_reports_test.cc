@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -163,12 +162,6 @@ TEST(UserReportsTest, APlanWarnsOfBlocksThatNoRequestFills) {
   EXPECT_THAT(warnings("785"), Not(HasSubstr("prefix caching cannot hit")));
 }
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
-
 std::string Row(int64_t arrival_ms, int64_t input, int64_t output,
                 int64_t first_id) {
   std::string ids;
@@ -195,8 +188,8 @@ TEST(UserReportsTest, SpeculationDropsTheLastBlockOfAHit) {
   for (const auto& [block, hits] : expected) {
     for (size_t i = 0; i < lengths.size(); ++i) {
       const std::string trace =
-          Write("twice.jsonl",
-                Row(0, lengths[i], 2, 1) + Row(60000, lengths[i], 2, 1));
+          WriteTestFile("twice.jsonl", Row(0, lengths[i], 2, 1) +
+                                           Row(60000, lengths[i], 2, 1));
       const Json report =
           Answer("replay",
                  {"--trace", trace, "--num-gpu-blocks", "400", "--block-size",
@@ -264,8 +257,8 @@ TEST(UserReportsTest, ThePreviousEngineCountsWholeBlocks) {
 
 // 100,000 tokens in a pool of 60,000: it can never run, and nobody waits for it.
 TEST(UserReportsTest, ARequestLargerThanThePoolIsReportedAndPassed) {
-  const std::string trace =
-      Write("large.jsonl", Row(0, 100000, 2, 1) + Row(1, 1000, 2, 5000));
+  const std::string trace = WriteTestFile(
+      "large.jsonl", Row(0, 100000, 2, 1) + Row(1, 1000, 2, 5000));
   const Json report = Answer("replay",
                              {"--trace", trace, "--num-gpu-blocks", "3750",
                               "--max-model-len", "131072"},
@@ -280,7 +273,7 @@ TEST(UserReportsTest, ARequestLargerThanThePoolIsReportedAndPassed) {
 TEST(UserReportsTest, DemandBeyondThePoolEndsAndCostsTime) {
   std::string rows;
   for (int64_t i = 0; i < 200; ++i) rows += Row(i / 2, 512, 256, 1 + i);
-  const std::string trace = Write("pressure.jsonl", rows);
+  const std::string trace = WriteTestFile("pressure.jsonl", rows);
   const auto run = [&](const std::string& blocks) {
     return Answer("replay",
                   {"--trace", trace, "--num-gpu-blocks", blocks, "--timing",

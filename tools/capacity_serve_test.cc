@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -173,26 +172,17 @@ TEST(CapacityServe, TensorrtLlmsCommandIsReadToo) {
   EXPECT_EQ(json["num_gpus"], 2);
 }
 
-class CapacityServeFiles : public ::testing::Test {
- protected:
-  std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = ::testing::TempDir() + name;
-    std::ofstream(path) << text;
-    return path;
-  }
-};
-
-TEST_F(CapacityServeFiles, AConfigFileStandsForTheCommand) {
-  const std::string path =
-      Write("serve.yaml", "model: llama-3.1-8b\ntensor-parallel-size: 2\n");
+TEST(CapacityServeFiles, AConfigFileStandsForTheCommand) {
+  const std::string path = WriteTestFile(
+      "serve.yaml", "model: llama-3.1-8b\ntensor-parallel-size: 2\n");
   const nlohmann::json json =
       Answer({"--kv-memory", "8GiB", "--", "vllm", "serve", "--config", path});
   EXPECT_EQ(json["num_blocks"], 8192);
 }
 
 // A drafter of one layer like the model's 32: 33 x 4,096 B a token.
-TEST_F(CapacityServeFiles, ADrafterAddsItsOwnLayers) {
-  const std::string path = Write(
+TEST(CapacityServeFiles, ADrafterAddsItsOwnLayers) {
+  const std::string path = WriteTestFile(
       "draft.json",
       R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096,
           "num_attention_heads": 32, "num_key_value_heads": 8,

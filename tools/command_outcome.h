@@ -2,6 +2,9 @@
 #ifndef KVSIM_TOOLS_COMMAND_OUTCOME_H_
 #define KVSIM_TOOLS_COMMAND_OUTCOME_H_
 
+#include <gtest/gtest.h>
+
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -29,6 +32,14 @@ inline Outcome Kvsim(const std::string& command,
                      std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), command);
   return Kvsim(arguments);
+}
+
+// A file of the test's own, with this content; its path.
+inline std::string WriteTestFile(const std::string& name,
+                                 const std::string& content) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
 }
 
 }  // namespace kvsim

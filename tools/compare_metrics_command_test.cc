@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,21 +14,15 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
-
 Outcome Compare(const std::string& metrics, std::vector<std::string> more) {
-  const std::string trace = Write(
+  const std::string trace = WriteTestFile(
       "compare.jsonl",
       R"({"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
 {"timestamp": 1000, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
 )");
   std::vector<std::string> arguments = {
       "--trace", trace,       "--num-gpu-blocks",
-      "201",     "--metrics", Write("server.txt", metrics)};
+      "201",     "--metrics", WriteTestFile("server.txt", metrics)};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return Kvsim("compare-metrics", arguments);
 }

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -13,12 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
-
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
 
 // A server that takes 1000 us + 10 us a token of a prompt + 50 us a request.
 std::string TenSteps() {
@@ -34,7 +27,8 @@ std::string TenSteps() {
 // Ten steps, of which the first holds nothing and is passed over: nine are too
 // few, so an eleventh is added.
 TEST(FitStepsTest, FitsAFileOfSteps) {
-  const std::string path = Write("steps.csv", TenSteps() + "63,x,400,8150\n");
+  const std::string path =
+      WriteTestFile("steps.csv", TenSteps() + "63,x,400,8150\n");
   const Outcome outcome = Kvsim("fit-steps", {path, "--json"});
   ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
   const Json json = Json::parse(outcome.out);
@@ -65,7 +59,7 @@ TEST(FitStepsTest, ATimelineGivesItsCoefficientsBack) {
   const std::string timeline = testing::TempDir() + "/timeline.csv";
   const std::string truth = "base=5000,prefill=20.5,decode=100,context=0.25";
   const Outcome replay =
-      Kvsim("replay", {"--trace", Write("trace.jsonl", rows),
+      Kvsim("replay", {"--trace", WriteTestFile("trace.jsonl", rows),
                        "--num-gpu-blocks", "500", "--timing", "linear",
                        "--linear-us", truth, "--timeline", timeline});
   ASSERT_EQ(replay.code, kExitOk) << replay.err;
@@ -81,7 +75,8 @@ TEST(FitStepsTest, ATimelineGivesItsCoefficientsBack) {
 
 TEST(FitStepsTest, NamesPlaceValueAndWhatWouldBeAccepted) {
   const auto fails = [](const std::string& text, const std::string& message) {
-    const Outcome outcome = Kvsim("fit-steps", {Write("bad.csv", text)});
+    const Outcome outcome =
+        Kvsim("fit-steps", {WriteTestFile("bad.csv", text)});
     EXPECT_EQ(outcome.code, kExitBadInput) << text;
     EXPECT_THAT(outcome.err, HasSubstr(message)) << text;
     EXPECT_EQ(outcome.out, "");

@@ -1,15 +1,12 @@
 #include "tools/from_log.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <memory>
-#include <sstream>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -20,326 +17,12 @@
 #include "engines/serve_flags.h"
 #include "tools/capacity_serve.h"
 #include "tools/command.h"
+#include "tools/log_guesses.h"
+#include "tools/log_pool.h"
+#include "tools/log_settings.h"
 
 namespace kvsim {
 namespace {
-
-constexpr int64_t kMostUnits = int64_t{1} << 40;
-// Pools that print the same number of tokens: at most one for each group.
-constexpr int64_t kMostEqualPools = 64;
-
-// What the planner is given of the memory; empty: what the flags say.
-struct PoolGiven {
-  std::optional<Bytes> memory;
-  std::vector<Bytes> ranks;
-  std::optional<int64_t> units;  // blocks
-};
-
-struct Prediction {
-  StartupLog lines;  // the planner's lines, read as the log was
-  CapacityAnswer answer;
-};
-
-// One set of settings, planned with any memory.
-class Planner {
- public:
-  absl::Status Load(const CapacityFlags& flags,
-                    const std::vector<std::string>& words) {
-    loaded_ = std::make_unique<LoadedQuestion>();
-    return LoadQuestion(flags, words, loaded_.get());
-  }
-
-  const CapacityQuestion& question() const { return loaded_->question; }
-  const std::string& model() const { return loaded_->model.name; }
-
-  absl::StatusOr<Prediction> Plan(const PoolGiven& given) const {
-    CapacityQuestion question = loaded_->question;
-    if (given.units.has_value()) {
-      question.num_gpu_blocks = Blocks(*given.units);
-    } else if (!given.ranks.empty()) {
-      question.kv_memory_ranks = given.ranks;
-    } else if (given.memory.has_value()) {
-      question.kv_memory = given.memory;
-    }
-    absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(question);
-    if (!answer.ok()) return answer.status();
-    std::stringstream text;
-    for (const std::string& line : answer->pool.log_lines) {
-      text << "INFO " << line << "\n";
-    }
-    if (answer->pool.refused.has_value()) {
-      text.str("");
-      text.clear();
-      text << "ERROR " << answer->pool.refused->message << "\n";
-    }
-    absl::StatusOr<StartupLog> lines = ReadStartupLog(text, "kvsim's lines");
-    if (!lines.ok()) return lines.status();
-    Prediction prediction{*std::move(lines), *std::move(answer)};
-    if (question.engine == "vllm" && !prediction.lines.refused) {
-      prediction.lines.Set(
-          "num_gpu_blocks",
-          absl::StrCat(prediction.answer.pool.num_blocks.value()), 0);
-    }
-    return prediction;
-  }
-
- private:
-  std::unique_ptr<LoadedQuestion> loaded_;
-};
-
-// What is printed of a cache's memory, and how exactly.
-struct PrintedMemory {
-  PoolGiven least, most, middle;
-  std::string text;  // "55.15 GiB"; "": none was printed
-};
-
-// GiB are rounded to two decimals, also where a trailing zero is dropped.
-Bytes FromGib(double gib) { return Bytes(std::llround(gib * 0x1p30)); }
-double GibBand(absl::string_view printed) {
-  const size_t point = printed.find('.');
-  const bool fine =
-      point != absl::string_view::npos && printed.size() - point - 1 > 2;
-  return fine ? HalfUnit(printed) : 0.005;
-}
-
-// Ranks of pipeline stages, stage by stage; empty when some are missing.
-std::vector<std::string> StagedRanks(const StartupLog& log, int64_t gpus) {
-  std::vector<std::string> ranks;
-  for (const std::string& rank : log.Children("ranks.")) {
-    if (!absl::StartsWith(rank, "PP")) continue;
-    if (log.Find(absl::StrCat("ranks.", rank, ".available_kv_gib")) !=
-        nullptr) {
-      ranks.push_back(rank);
-    }
-  }
-  if (static_cast<int64_t>(ranks.size()) != gpus) ranks.clear();
-  return ranks;
-}
-
-PrintedMemory MemoryOf(const StartupLog& log, int64_t gpus) {
-  PrintedMemory memory;
-  if (const auto gib = log.Number("refusal.available_gib");
-      gib && log.refused) {
-    memory.text = absl::StrCat(log.Text("refusal.available_gib"), " GiB");
-    memory.middle.memory = FromGib(*gib);
-    memory.least.memory = FromGib(*gib - 0.005);
-    memory.most.memory = FromGib(*gib + 0.005);
-    return memory;
-  }
-  const std::vector<std::string> staged = StagedRanks(log, gpus);
-  for (const std::string& rank : staged) {
-    const std::string name = absl::StrCat("ranks.", rank, ".available_kv_gib");
-    const double gib = log.Number(name).value_or(0);
-    const double band = GibBand(log.Text(name));
-    memory.middle.ranks.push_back(FromGib(gib));
-    memory.least.ranks.push_back(FromGib(gib - band));
-    memory.most.ranks.push_back(FromGib(gib + band));
-    memory.text = "memory of every stage";
-  }
-  if (!staged.empty()) return memory;
-  for (const std::string& rank : log.Children("ranks.")) {
-    if (absl::StartsWith(rank, "DP")) continue;
-    const std::string path = absl::StrCat("ranks.", rank, ".");
-    Bytes low, high, middle;
-    std::string text;
-    if (const auto bytes = log.Integer(path + "kv_in_use_bytes")) {
-      low = high = middle = Bytes(*bytes);
-      text = absl::StrCat(FormatCount(*bytes), " bytes");
-    } else if (const auto gib = log.Number(path + "available_kv_gib")) {
-      const double band = GibBand(log.Text(path + "available_kv_gib"));
-      middle = FromGib(*gib);
-      low = FromGib(*gib - band);
-      high = FromGib(*gib + band);
-      text = absl::StrCat(log.Text(path + "available_kv_gib"), " GiB");
-    } else {
-      continue;
-    }
-    if (memory.middle.memory.has_value() && middle >= *memory.middle.memory) {
-      continue;
-    }
-    memory.text = text;
-    memory.least.memory = std::max(low, Bytes(0));
-    memory.most.memory = std::max(high, Bytes(0));
-    memory.middle.memory = std::max(middle, Bytes(0));
-  }
-  return memory;
-}
-
-// Facts whose printed value says nothing of memory, or stands in the settings.
-bool IsPassedOver(absl::string_view name) {
-  for (const absl::string_view part :
-       {"config.", "pairs.", "profiling_override.", "override.",
-        "kv_line_pairs", "conc_tokens", "asked_max_len", "fitted_max_len",
-        "chunked_prefill", "max_prefill_tokens", "engine_version",
-        "api_server_version"}) {
-    if (absl::StartsWith(name, part)) return true;
-  }
-  for (const absl::string_view part :
-       {"_seconds", ".seqs", ".util", ".kind", "_type", ".tokens_per_block",
-        "context_len", ".max_seq_len"}) {
-    if (absl::EndsWith(name, part)) return true;
-  }
-  return false;
-}
-
-// A figure's name among the planner's lines, which are those of one rank.
-std::string PredictedName(absl::string_view name) {
-  if (!absl::StartsWith(name, "ranks.")) return std::string(name);
-  const size_t point = name.find('.', 6);
-  if (point == absl::string_view::npos) return std::string(name);
-  return absl::StrCat("ranks.0", name.substr(point));
-}
-
-bool SameNumber(double a, double b) { return std::abs(a - b) < 1e-9; }
-
-// Names of figures that the pool decides and both print.
-std::vector<std::string> Differing(const StartupLog& log,
-                                   const StartupLog& predicted) {
-  std::vector<std::string> names;
-  for (const LogFact& fact : log.facts()) {
-    if (IsPassedOver(fact.name)) continue;
-    const auto printed = log.Number(fact.name);
-    const auto own = predicted.Number(PredictedName(fact.name));
-    if (printed.has_value() && own.has_value() && !SameNumber(*printed, *own)) {
-      names.push_back(fact.name);
-    }
-  }
-  return names;
-}
-
-// The pool among those that memory allows that reproduces the most.
-struct Found {
-  Prediction prediction;
-  std::vector<std::string> differing;
-  int64_t least = 0, most = 0;  // blocks that memory allows
-  std::string input;            // figure that took the memory's place
-};
-
-std::string TargetOf(const StartupLog& log) {
-  for (const char* name : {"num_gpu_blocks", "kv_tokens", "max_concurrency"}) {
-    if (log.Number(name).has_value()) return name;
-  }
-  return "";
-}
-
-// The smallest pool of [low, high] whose `target` reaches the printed one.
-absl::StatusOr<int64_t> SmallestPool(const Planner& planner,
-                                     const StartupLog& log,
-                                     const std::string& target, int64_t low,
-                                     int64_t high) {
-  const double printed = log.Number(target).value_or(0);
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    const auto prediction =
-        planner.Plan({.memory = {}, .ranks = {}, .units = middle});
-    if (!prediction.ok()) return prediction.status();
-    const auto own = prediction->lines.Number(target);
-    if (own.has_value() && *own >= printed - 1e-9) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
-
-absl::StatusOr<Found> FindPool(const Planner& planner, const StartupLog& log,
-                               const PrintedMemory& memory) {
-  Found found;
-  const bool blocks = log.engine == "vllm" && !log.refused;
-  const std::string target = blocks ? TargetOf(log) : "";
-  absl::StatusOr<Prediction> middle = absl::UnknownError("");
-  if (!memory.text.empty() || target.empty()) {
-    middle = planner.Plan(memory.middle);
-    if (!middle.ok()) return middle.status();
-    found.prediction = *middle;
-    found.differing = Differing(log, middle->lines);
-    if (target.empty()) return found;
-    const auto least = planner.Plan(memory.least);
-    const auto most = planner.Plan(memory.most);
-    if (!least.ok()) return least.status();
-    if (!most.ok()) return most.status();
-    found.least = least->answer.pool.num_blocks.value();
-    found.most = most->answer.pool.num_blocks.value();
-    if (middle->lines.refused) return found;
-  } else {
-    found.input = target;
-    found.least = 1;
-    found.most = kMostUnits;
-  }
-  const absl::StatusOr<int64_t> first =
-      SmallestPool(planner, log, target, found.least, found.most);
-  if (!first.ok()) return first.status();
-  bool any = middle.ok();
-  for (int64_t i = 0; i < kMostEqualPools && *first + i <= found.most; ++i) {
-    absl::StatusOr<Prediction> prediction =
-        planner.Plan({.memory = {}, .ranks = {}, .units = *first + i});
-    if (!prediction.ok()) return prediction.status();
-    std::vector<std::string> differing = Differing(log, prediction->lines);
-    if (!any || differing.size() < found.differing.size()) {
-      any = true;
-      found.prediction = *std::move(prediction);
-      found.differing = std::move(differing);
-    }
-    if (found.differing.empty()) break;
-  }
-  return found;
-}
-
-// Settings that logs do not print, one at a time.
-struct Guess {
-  absl::string_view engine;
-  std::vector<std::string> words;
-  std::string rule;  // an --engine-switch
-};
-
-std::vector<Guess> Guesses() {
-  return {
-      {"vllm", {}, "token-line=blocks"},
-      {"vllm", {}, "token-line=concurrency"},
-      {"vllm", {}, "batches-in-flight=1"},
-      {"vllm", {}, "batches-in-flight=2"},
-      {"vllm", {}, "compressed-pool=tuple"},
-      {"vllm", {}, "compressed-pool=bucket"},
-      {"vllm", {}, "compressed-pool=packed"},
-      {"vllm", {}, "hybrid-prefix-caching=on"},
-      {"vllm", {}, "hybrid-prefix-caching=off"},
-      {"vllm", {"--kv-cache-dtype", "fp8"}, ""},
-      {"vllm", {"--no-enable-prefix-caching"}, ""},
-      {"vllm", {"--enable-prefix-caching"}, ""},
-      {"vllm", {"--disable-hybrid-kv-cache-manager"}, ""},
-      {"vllm", {"--no-async-scheduling"}, ""},
-      {"vllm", {"--max-num-batched-tokens", "2048"}, ""},
-      {"vllm", {"--max-num-batched-tokens", "8192"}, ""},
-      {"vllm", {"--max-num-batched-tokens", "16384"}, ""},
-      {"vllm", {"--tensor-parallel-size", "2"}, ""},
-      {"vllm", {"--tensor-parallel-size", "4"}, ""},
-      {"vllm", {"--tensor-parallel-size", "8"}, ""},
-      {"vllm", {"--block-size", "32"}, ""},
-      {"vllm", {"--block-size", "64"}, ""},
-      {"vllm", {"--block-size", "128"}, ""},
-      {"vllm", {"--dtype", "float32"}, ""},
-      {"sglang", {"--kv-cache-dtype", "fp8_e4m3"}, ""},
-      {"sglang", {"--tp-size", "2"}, ""},
-      {"sglang", {"--tp-size", "4"}, ""},
-      {"sglang", {"--tp-size", "8"}, ""},
-      {"sglang", {"--page-size", "64"}, ""},
-      {"sglang", {"--disable-radix-cache"}, ""},
-      {"sglang", {"--disable-hybrid-swa-memory"}, ""},
-      {"llama.cpp", {"--swa-full"}, ""},
-      {"llama.cpp", {"--kv-unified"}, ""},
-      {"llama.cpp", {"--ubatch-size", "128"}, ""},
-      {"llama.cpp", {"--ubatch-size", "256"}, ""},
-      {"llama.cpp", {"--ubatch-size", "1024"}, ""},
-      {"llama.cpp", {"--ubatch-size", "2048"}, ""},
-      {"llama.cpp", {"--flash-attn", "on"}, ""},
-      {"llama.cpp", {"--flash-attn", "off"}, ""},
-      {"tensorrt-llm", {"--kv-cache-dtype", "fp8"}, ""},
-      {"tensorrt-llm", {"--tp-size", "2"}, ""},
-      {"tensorrt-llm", {"--tp-size", "4"}, ""},
-      {"tensorrt-llm", {"--tp-size", "8"}, ""},
-  };
-}
 
 bool Names(const std::vector<std::string>& words, absl::string_view flag) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
@@ -357,8 +40,8 @@ class Comparer {
   absl::Status Run(LogComparison* result) {
     absl::Status status = planner_.Load(flags_, words_);
     if (!status.ok()) return status;
-    memory_ = MemoryOf(log_, Gpus(planner_.question()));
-    absl::StatusOr<Found> found = FindPool(planner_, log_, memory_);
+    memory_ = PrintedMemoryOf(log_, Gpus(planner_.question()));
+    absl::StatusOr<FoundPool> found = PoolBehindLog(planner_, log_, memory_);
     if (!found.ok()) return found.status();
     found_ = *std::move(found);
     if (!found_.differing.empty()) Guess();
@@ -375,7 +58,7 @@ class Comparer {
 
   // Sets guess_ to the one setting that makes everything agree.
   void Guess() {
-    for (const kvsim::Guess& guess : Guesses()) {
+    for (const LogGuess& guess : LogGuesses()) {
       if (guess.engine != log_.engine) continue;
       if (!guess.words.empty() &&
           (Names(words_, guess.words[0]) || IsGiven(flags_, guess.words[0]))) {
@@ -385,10 +68,10 @@ class Comparer {
       std::vector<std::string> words = words_;
       if (!guess.rule.empty()) flags.engine_switches.push_back(guess.rule);
       words.insert(words.end(), guess.words.begin(), guess.words.end());
-      Planner planner;
+      LogPlanner planner;
       if (!planner.Load(flags, words).ok()) continue;
-      const absl::StatusOr<Found> found =
-          FindPool(planner, log_, MemoryOf(log_, Gpus(planner.question())));
+      const absl::StatusOr<FoundPool> found = PoolBehindLog(
+          planner, log_, PrintedMemoryOf(log_, Gpus(planner.question())));
       if (!found.ok() || !found->differing.empty()) continue;
       if (found->prediction.lines.refused != log_.refused) continue;
       guess_ = guess.rule.empty()
@@ -490,7 +173,8 @@ class Comparer {
       const bool same = SameNumber(*own, *log_.Number(fact.name));
       figure.verdict = same ? FigureVerdict::kAgrees : FigureVerdict::kDiffers;
       if (!same) figure.cause = CauseOfDifference(fact.name);
-    } else if (lines.refused != log_.refused && TargetOf(log_) == fact.name) {
+    } else if (lines.refused != log_.refused &&
+               PoolFigureOf(log_) == fact.name) {
       figure.verdict = FigureVerdict::kDiffers;
       figure.predicted = "a refusal";
       figure.cause = CauseOfDifference(fact.name);
@@ -632,9 +316,9 @@ class Comparer {
   const StartupLog& log_;
   const CapacityFlags& flags_;
   std::vector<std::string> words_;
-  Planner planner_;
+  LogPlanner planner_;
   PrintedMemory memory_;
-  Found found_;
+  FoundPool found_;
   std::string guess_;
 };
 
@@ -658,57 +342,35 @@ absl::Status RefuseFlags(const CapacityFlags& flags, const StartupLog& log) {
   return absl::OkStatus();
 }
 
+// The least of a figure over the ranks; none: no rank prints it.
+std::optional<int64_t> LeastOfRanks(const StartupLog& log,
+                                    absl::string_view figure) {
+  std::optional<int64_t> least;
+  for (const std::string& rank : log.Children("ranks.")) {
+    const auto own = log.Integer(absl::StrCat("ranks.", rank, ".", figure));
+    if (own.has_value()) least = std::min(*own, least.value_or(*own));
+  }
+  return least;
+}
+
 // Figures that stand for memory where an engine prints none.
 void AddPoolWords(const StartupLog& log, CapacityFlags& flags,
                   std::vector<std::string>& words) {
   if (log.engine == "sglang") {
     std::string tokens = log.Text("max_total_num_tokens");
-    int64_t smallest = 0;
-    for (const std::string& rank : log.Children("ranks.")) {
-      const auto own = log.Integer(absl::StrCat("ranks.", rank, ".kv_tokens"));
-      if (own.has_value() && (smallest == 0 || *own < smallest))
-        smallest = *own;
-    }
-    if (tokens.empty() && smallest > 0) tokens = absl::StrCat(smallest);
+    const auto least = LeastOfRanks(log, "kv_tokens");
+    if (tokens.empty() && least.has_value()) tokens = absl::StrCat(*least);
     if (!tokens.empty() && !Names(words, "--max-total-tokens")) {
       words.insert(words.end(), {"--max-total-tokens", tokens});
     }
   }
   if (log.engine == "tensorrt-llm") {
-    int64_t smallest = 0;
-    for (const std::string& rank : log.Children("ranks.")) {
-      const auto own =
-          log.Integer(absl::StrCat("ranks.", rank, ".primary_blocks"));
-      if (own.has_value() && (smallest == 0 || *own < smallest))
-        smallest = *own;
-    }
-    if (smallest > 0) flags.num_gpu_blocks = absl::StrCat(smallest);
+    const auto least = LeastOfRanks(log, "primary_blocks");
+    if (least.has_value()) flags.num_gpu_blocks = absl::StrCat(*least);
   }
 }
 
 }  // namespace
-
-absl::string_view VerdictName(FigureVerdict verdict) {
-  switch (verdict) {
-    case FigureVerdict::kAgrees:
-      return "agrees";
-    case FigureVerdict::kDiffers:
-      return "differs";
-    case FigureVerdict::kInput:
-      return "input";
-    case FigureVerdict::kModelled:
-      return "modelled";
-    case FigureVerdict::kNotChecked:
-      return "not checked";
-  }
-  return "unknown";
-}
-
-int64_t LogComparison::Count(FigureVerdict verdict) const {
-  return std::count_if(
-      figures.begin(), figures.end(),
-      [verdict](const LogFigure& figure) { return figure.verdict == verdict; });
-}
 
 absl::StatusOr<LogComparison> CompareWithLog(
     const std::string& file, const CapacityFlags& asked,
@@ -766,74 +428,6 @@ absl::StatusOr<LogComparison> CompareWithLog(
   const std::string message = absl::StrCat(file, ": ", status.message());
   return IsUsageError(status) ? UsageError(message)
                               : absl::Status(status.code(), message);
-}
-
-void PrintComparison(const LogComparison& comparison, std::ostream& out) {
-  const int64_t agrees = comparison.Count(FigureVerdict::kAgrees);
-  const int64_t differs = comparison.Count(FigureVerdict::kDiffers);
-  out << comparison.file << ": " << comparison.model << " on "
-      << comparison.engine << " (" << comparison.rules << ")"
-      << (comparison.refused ? ", refused to start" : "") << "\n"
-      << agrees << " of " << agrees + differs
-      << " figures agree to half a printed unit\n";
-  if (!comparison.settings.given.empty()) out << "\nSettings from the log\n";
-  for (const LogSetting& setting : comparison.settings.given) {
-    out << "  " << setting.flag << (setting.value.empty() ? "" : " ")
-        << setting.value;
-    if (setting.line > 0) out << "  (line " << setting.line << ")";
-    out << "\n";
-  }
-  out << "\nFigures\n"
-      << absl::StrFormat("  %5s  %-32s %14s %14s  %s\n", "line", "name",
-                         "printed", "kvsim", "verdict");
-  const auto or_dash = [](const std::string& text) {
-    return text.empty() ? std::string("-") : text;
-  };
-  for (const LogFigure& figure : comparison.figures) {
-    const std::string line =
-        figure.line > 0 ? absl::StrCat(figure.line) : std::string("-");
-    out << absl::StrFormat(
-        "  %5s  %-32s %14s %14s  %s\n", line, figure.name,
-        or_dash(figure.printed), or_dash(figure.predicted),
-        absl::StrCat(VerdictName(figure.verdict),
-                     figure.cause.empty() ? "" : ": ", figure.cause));
-  }
-  if (comparison.notes.empty()) return;
-  out << "\nNotes\n";
-  for (const std::string& note : comparison.notes)
-    out << "  - " << note << "\n";
-}
-
-nlohmann::ordered_json ComparisonJson(const LogComparison& comparison) {
-  using Json = nlohmann::ordered_json;
-  Json json;
-  json["file"] = comparison.file;
-  json["engine"] = comparison.engine;
-  json["rules"] = comparison.rules;
-  json["model"] = comparison.model;
-  json["status"] = comparison.refused ? "refused" : "started";
-  json["predicted_status"] =
-      comparison.predicted_refusal ? "refused" : "started";
-  json["agree"] = comparison.Count(FigureVerdict::kAgrees);
-  json["differ"] = comparison.Count(FigureVerdict::kDiffers);
-  json["settings"] = Json::array();
-  for (const LogSetting& setting : comparison.settings.given) {
-    json["settings"].push_back({{"flag", setting.flag},
-                                {"value", setting.value},
-                                {"line", setting.line}});
-  }
-  json["figures"] = Json::array();
-  for (const LogFigure& figure : comparison.figures) {
-    json["figures"].push_back(
-        {{"name", figure.name},
-         {"printed", figure.printed},
-         {"predicted", figure.predicted},
-         {"verdict", std::string(VerdictName(figure.verdict))},
-         {"cause", figure.cause},
-         {"line", figure.line}});
-  }
-  json["notes"] = comparison.notes;
-  return json;
 }
 
 }  // namespace kvsim

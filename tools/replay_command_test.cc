@@ -26,12 +26,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = ::testing::TempDir() + "/" + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
-}
-
 std::string Read(const std::string& path) {
   std::stringstream content;
   content << std::ifstream(path, std::ios::binary).rdbuf();
@@ -45,7 +39,7 @@ Outcome Replay(const std::string& trace, std::vector<std::string> more) {
 
 // Three requests: two twins of 1,024 tokens, then one of 100.
 std::string Twins() {
-  return Write(
+  return WriteTestFile(
       "twins.jsonl",
       R"({"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
 {"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
@@ -173,7 +167,7 @@ TEST(ReplayCommandTest, BytesInTextAreGiBOrGB) {
 }
 
 TEST(ReplayCommandTest, FieldsOfATimedTraceCanBeRenamed) {
-  const std::string path = Write(
+  const std::string path = WriteTestFile(
       "timed.jsonl", "{\"t\": 2, \"in\": 9, \"out\": 1, \"ids\": [5, 6]}\n");
   const Json report = ParseReport(
       Replay(path, WithPool({"--json", "--timed-trace-label-timestamp", "t",
@@ -223,7 +217,8 @@ TEST(ReplayCommandTest, LinearAndRecordedTimesMoveTheClock) {
       Twins(),
       WithPool({"--json", "--timing", "linear", "--linear-us", "base=1000"})));
   EXPECT_EQ(linear["ttft"]["max_ns"], "1000000");
-  const std::string times = Write("times.txt", "5ms\n7ms\n9ms\n1ms\n1ms\n");
+  const std::string times =
+      WriteTestFile("times.txt", "5ms\n7ms\n9ms\n1ms\n1ms\n");
   const Json recorded = ParseReport(Replay(
       Twins(),
       WithPool({"--json", "--timing", "recorded", "--step-times", times})));
@@ -337,12 +332,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(ReplayCommandTest, ABadTraceNamesFileLineAndField) {
-  const std::string path =
-      Write("bad.jsonl",
-            "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 1, "
-            "\"hash_ids\": [1]}\n"
-            "{\"timestamp\": 0, \"input_length\": -8, \"output_length\": 1, "
-            "\"hash_ids\": [1]}\n");
+  const std::string path = WriteTestFile(
+      "bad.jsonl",
+      "{\"timestamp\": 0, \"input_length\": 8, \"output_length\": 1, "
+      "\"hash_ids\": [1]}\n"
+      "{\"timestamp\": 0, \"input_length\": -8, \"output_length\": 1, "
+      "\"hash_ids\": [1]}\n");
   for (const std::vector<std::string>& flags :
        {kPool, std::vector<std::string>{"--mode", "hits", "--blocks", "9"}}) {
     const Outcome outcome = Replay(path, flags);
@@ -354,7 +349,7 @@ TEST(ReplayCommandTest, ABadTraceNamesFileLineAndField) {
 }
 
 TEST(ReplayCommandTest, ARecordingThatEndsIsAnError) {
-  const std::string times = Write("short.txt", "5ms\n");
+  const std::string times = WriteTestFile("short.txt", "5ms\n");
   const Outcome outcome = Replay(
       Twins(), WithPool({"--timing", "recorded", "--step-times", times}));
   EXPECT_EQ(outcome.code, kExitBadInput);
@@ -445,7 +440,7 @@ TEST(ReplayCommandTest, EveryGpuOfTheDeploymentIsPaid) {
 
 // The twin hits 1,008 tokens; without the cache they are computed.
 TEST(ReplayCommandTest, WhatPrefixCachingSaved) {
-  const std::string trace = Write(
+  const std::string trace = WriteTestFile(
       "later_twin.jsonl",
       R"({"timestamp": 0, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}
 {"timestamp": 1000, "input_length": 1024, "output_length": 3, "hash_ids": [1, 2]}

@@ -33,11 +33,6 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string Write(const std::string& name, const std::string& text) {
-  std::ofstream(Path(name), std::ios::binary) << text;
-  return Path(name);
-}
-
 std::string Row(int timestamp, int input) {
   return "{\"timestamp\": " + std::to_string(timestamp) +
          ", \"input_length\": " + std::to_string(input) +
@@ -118,7 +113,7 @@ TEST(TraceCommandTest, ConvertedThereAndBackTheSampleIsTheSame) {
 
 TEST(TraceCommandTest, ValidateListsEveryProblemAndExitsWith1) {
   const std::string path =
-      Write("bad.jsonl", Row(0, -1) + Row(0, 1) + Row(5, 600) + "{\n");
+      WriteTestFile("bad.jsonl", Row(0, -1) + Row(0, 1) + Row(5, 600) + "{\n");
   const Outcome outcome = Trace({"validate", path});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out,
@@ -135,8 +130,8 @@ TEST(TraceCommandTest, ValidateListsEveryProblemAndExitsWith1) {
 }
 
 TEST(TraceCommandTest, SortPutsRowsInOrderStably) {
-  const std::string path =
-      Write("unsorted.jsonl", Row(5, 1) + Row(2, 2) + Row(5, 3) + Row(2, 4));
+  const std::string path = WriteTestFile(
+      "unsorted.jsonl", Row(5, 1) + Row(2, 2) + Row(5, 3) + Row(2, 4));
   EXPECT_EQ(Trace({"info", path}).code, 1);
   const Outcome outcome =
       Trace({"convert", path, "-", "--to", "mooncake", "--sort"});
@@ -153,7 +148,7 @@ TEST(TraceCommandTest, HeadPrintsTheFirstRows) {
 }
 
 TEST(TraceCommandTest, FieldsOfATimedTraceCanBeRenamed) {
-  const std::string path = Write(
+  const std::string path = WriteTestFile(
       "timed.jsonl", "{\"t\": 2, \"in\": 9, \"out\": 1, \"ids\": [5, 6]}\n");
   const Outcome outcome = Trace(
       {"head", path, "--json", "--timed-trace-label-timestamp", "t",
@@ -171,9 +166,9 @@ TEST(TraceCommandTest, FieldsOfATimedTraceCanBeRenamed) {
 // A trace without ids converts to Mooncake's form and shares nothing there.
 TEST(TraceCommandTest, TracesWithoutIdsCanBeConverted) {
   const std::string path =
-      Write("azure.csv",
-            "TIMESTAMP,ContextTokens,GeneratedTokens\r\n"
-            "2023-11-16 18:15:46.5,700,3\r\n2023-11-16 18:15:47,700,4");
+      WriteTestFile("azure.csv",
+                    "TIMESTAMP,ContextTokens,GeneratedTokens\r\n"
+                    "2023-11-16 18:15:46.5,700,3\r\n2023-11-16 18:15:47,700,4");
   const Outcome outcome = Trace({"convert", path, "-", "--to", "mooncake"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
@@ -228,13 +223,13 @@ TEST(TraceCommandTest, AFullDiskIsAnErrorWithItsName) {
 }
 
 TEST(TraceCommandTest, AFailedConversionLeavesNoFile) {
-  const std::string path = Write("half.jsonl", Row(0, 1) + "{\n");
+  const std::string path = WriteTestFile("half.jsonl", Row(0, 1) + "{\n");
   EXPECT_EQ(Trace({"convert", path, Path("half.kvsim")}).code, 1);
   EXPECT_FALSE(std::ifstream(Path("half.kvsim")).good());
 }
 
 TEST(TraceCommandTest, TheInputIsNotOverwritten) {
-  const std::string path = Write("self.jsonl", Row(0, 1));
+  const std::string path = WriteTestFile("self.jsonl", Row(0, 1));
   EXPECT_EQ(Trace({"convert", path, path}).code, 2);
   EXPECT_EQ(Read(path), Row(0, 1));
 }
