@@ -432,6 +432,14 @@ std::vector<std::string> ServeCommand::OfEffect(FlagEffect effect) const {
   return texts;
 }
 
+bool StartsEngine(const ServeGrammar& grammar,
+                  const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (LaunchAt(grammar, words, i) > 0) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<ServeCommand> ReadServeCommand(
     const ServeGrammar& grammar, const std::vector<std::string>& words) {
   return CommandReader(grammar, words).Read();

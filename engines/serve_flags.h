@@ -102,6 +102,10 @@ struct ServeCommand {
   std::vector<std::string> OfEffect(FlagEffect effect) const;
 };
 
+// Whether some word of the command starts the grammar's engine.
+bool StartsEngine(const ServeGrammar& grammar,
+                  const std::vector<std::string>& words);
+
 absl::StatusOr<ServeCommand> ReadServeCommand(
     const ServeGrammar& grammar, const std::vector<std::string>& words);
 

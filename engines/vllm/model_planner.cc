@@ -12,6 +12,7 @@
 #include "engines/vllm/capacity_log.h"
 #include "engines/vllm/pool_planner.h"
 #include "engines/vllm/spec_builder.h"
+#include "engines/vllm/switch_settings.h"
 #include "models/layout_builder.h"
 
 namespace kvsim::vllm {

@@ -10,7 +10,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
@@ -99,7 +98,10 @@ constexpr Change kChanges[] = {
      {0, 12, 0},
      {2025, 10, 31},
      {2026, 1, 1},
-     [](PlannerSwitches& s) { s.lines_per_worker = true; }},
+     [](PlannerSwitches& s) {
+       s.one_log_line = false;
+       s.lines_per_worker = true;
+     }},
     {"V0 engine by default",
      {0, 7, 99},
      {0, 8, 0},
@@ -172,6 +174,13 @@ std::optional<Numbers> ParseRelease(absl::string_view text) {
   return release;
 }
 
+// Where no release is known to be the last, the last number is 99.
+std::string ReleaseText(const Numbers& release) {
+  const std::string minor = absl::StrCat(release[0], ".", release[1]);
+  return release[2] == 99 ? absl::StrCat(minor, ".x")
+                          : absl::StrCat(minor, ".", release[2]);
+}
+
 void Apply(const Change& change, const Numbers& when, bool is_date,
            absl::string_view version, VersionedSwitches& result) {
   const Numbers& first = is_date ? change.first_new_date : change.first_new;
@@ -184,74 +193,7 @@ void Apply(const Change& change, const Numbers& when, bool is_date,
                    "' lies between two versions seen; the older rule is used"));
 }
 
-// A named value of a switch.
-struct Setting {
-  absl::string_view name, value;
-  void (*apply)(PlannerSwitches& switches);
-};
-
-constexpr Setting kSettings[] = {
-    {"token-line", "blocks",
-     [](PlannerSwitches& s) { s.token_line = TokenLine::kBlocks; }},
-    {"token-line", "concurrency",
-     [](PlannerSwitches& s) { s.token_line = TokenLine::kConcurrency; }},
-    {"compressed-pool", "tuple",
-     [](PlannerSwitches& s) { s.compressed_pool = CompressedPool::kTuple; }},
-    {"compressed-pool", "bucket",
-     [](PlannerSwitches& s) { s.compressed_pool = CompressedPool::kBucket; }},
-    {"compressed-pool", "packed",
-     [](PlannerSwitches& s) { s.compressed_pool = CompressedPool::kPacked; }},
-    {"log-lines", "one",
-     [](PlannerSwitches& s) {
-       s.one_log_line = true;
-       s.lines_per_worker = false;
-     }},
-    {"log-lines", "two",
-     [](PlannerSwitches& s) {
-       s.one_log_line = false;
-       s.lines_per_worker = false;
-     }},
-    {"log-lines", "per-worker",
-     [](PlannerSwitches& s) {
-       s.one_log_line = false;
-       s.lines_per_worker = true;
-     }},
-    {"hybrid-prefix-caching", "on",
-     [](PlannerSwitches& s) { s.hybrid_prefix_caching = true; }},
-    {"hybrid-prefix-caching", "off",
-     [](PlannerSwitches& s) { s.hybrid_prefix_caching = false; }},
-    {"engine", "v0", [](PlannerSwitches& s) { s.previous_engine = true; }},
-    {"engine", "v1", [](PlannerSwitches& s) { s.previous_engine = false; }},
-};
-
-constexpr absl::string_view kBatchesSwitch = "batches-in-flight";
-constexpr int64_t kMostBatches = 16;
-
 }  // namespace
-
-absl::Status SetSwitch(absl::string_view setting, PlannerSwitches* switches) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(setting, absl::MaxSplits('=', 1));
-  const auto& [name, value] = parts;
-  std::vector<std::string> accepted;
-  for (const Setting& known : kSettings) {
-    if (known.name == name && known.value == value) {
-      known.apply(*switches);
-      return absl::OkStatus();
-    }
-    accepted.push_back(absl::StrCat(known.name, "=", known.value));
-  }
-  int64_t batches = 0;
-  if (name == kBatchesSwitch && absl::SimpleAtoi(value, &batches) &&
-      batches >= 1 && batches <= kMostBatches) {
-    switches->async_batches = batches;
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--engine-switch '", setting,
-                   "': accepted: ", absl::StrJoin(accepted, ", "), ", ",
-                   kBatchesSwitch, "=1 to ", kMostBatches));
-}
 
 std::string NewestRules() {
   return absl::StrFormat("main of %04d-%02d-%02d, releases to %d.%d.%d",
@@ -290,6 +232,18 @@ absl::StatusOr<VersionedSwitches> SwitchesFor(absl::string_view version) {
     Apply(change, *release, is_date, version, result);
   }
   return result;
+}
+
+std::vector<RuleChange> RuleChanges() {
+  std::vector<RuleChange> changes;
+  for (const Change& change : kChanges) {
+    RuleChange told;
+    told.last_old = ReleaseText(change.last_old);
+    told.first_new = ReleaseText(change.first_new);
+    change.make_old(told.old_rules);
+    changes.push_back(std::move(told));
+  }
+  return changes;
 }
 
 }  // namespace kvsim::vllm

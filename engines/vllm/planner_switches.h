@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -62,14 +61,9 @@ struct PlannerSwitches {
   bool previous_engine = false;  // V0: its planner and its log lines
   // V0's line says "# GPU blocks", not the device's name.
   bool says_gpu_blocks = false;
-};
 
-// Sets one switch by its name and value, as --engine-switch NAME=VALUE does:
-//   token-line=blocks|concurrency, batches-in-flight=1..16,
-//   compressed-pool=tuple|bucket|packed, log-lines=one|two|per-worker,
-//   hybrid-prefix-caching=on|off, engine=v0|v1
-// Errors: InvalidArgument quoting the text, with what would be accepted.
-absl::Status SetSwitch(absl::string_view setting, PlannerSwitches* switches);
+  bool operator==(const PlannerSwitches& other) const = default;
+};
 
 struct VersionedSwitches {
   PlannerSwitches switches;
@@ -80,6 +74,14 @@ struct VersionedSwitches {
 // `version` is "0.19.2rc1.dev43", "v0.21.0", "2026-08-17", or "" for the
 // newest. Errors: InvalidArgument quoting a text that is neither.
 absl::StatusOr<VersionedSwitches> SwitchesFor(absl::string_view version);
+
+// A rule that changed with a version.
+struct RuleChange {
+  std::string last_old, first_new;  // releases: "0.19.2", "0.20.1"; "0.20.x"
+  PlannerSwitches old_rules;        // the newest rules but for this one
+};
+// In no order of time.
+std::vector<RuleChange> RuleChanges();
 
 // How new the newest known rules are: "main of 2026-08-17, releases to 0.31.0".
 std::string NewestRules();

@@ -98,30 +98,5 @@ TEST(PlannerSwitches, DefaultsOfHybridsEnginesAndLines) {
   EXPECT_TRUE(For("0.28.0").override_in_check);
 }
 
-TEST(PlannerSwitches, EveryOneCanBeSetByItsName) {
-  PlannerSwitches switches;
-  for (const char* setting :
-       {"token-line=blocks", "batches-in-flight=3", "compressed-pool=tuple",
-        "log-lines=per-worker", "hybrid-prefix-caching=off", "engine=v0"}) {
-    EXPECT_TRUE(SetSwitch(setting, &switches).ok()) << setting;
-  }
-  EXPECT_EQ(switches.token_line, TokenLine::kBlocks);
-  EXPECT_EQ(switches.async_batches, 3);
-  EXPECT_EQ(switches.compressed_pool, CompressedPool::kTuple);
-  EXPECT_TRUE(switches.lines_per_worker);
-  EXPECT_FALSE(switches.hybrid_prefix_caching);
-  EXPECT_TRUE(switches.previous_engine);
-}
-
-TEST(PlannerSwitches, AWrongSettingListsTheRightOnes) {
-  PlannerSwitches switches;
-  for (const char* setting :
-       {"token-line", "token-line=words", "batches-in-flight=0", ""}) {
-    EXPECT_THAT(std::string(SetSwitch(setting, &switches).message()),
-                HasSubstr("token-line=concurrency"))
-        << setting;
-  }
-}
-
 }  // namespace
 }  // namespace kvsim::vllm
