@@ -14,13 +14,16 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/shell_words.h"
 #include "tools/command_outcome.h"
 
 namespace kvsim {
@@ -60,25 +63,10 @@ std::vector<Shown> ShownIn(const fs::path& path) {
   return found;
 }
 
-// Words as a shell splits them; single quotes keep a word together.
 std::vector<std::string> Words(absl::string_view command) {
-  std::vector<std::string> words;
-  std::string word;
-  bool quoted = false, any = false;
-  for (const char c : absl::StrCat(command, " ")) {
-    if (c == '\'') {
-      quoted = !quoted;
-      any = true;
-    } else if (c == ' ' && !quoted) {
-      if (any) words.push_back(word);
-      word.clear();
-      any = false;
-    } else {
-      word += c;
-      any = true;
-    }
-  }
-  return words;
+  absl::StatusOr<std::vector<std::string>> words = SplitShellWords(command);
+  EXPECT_TRUE(words.ok()) << words.status();
+  return words.ok() ? *std::move(words) : std::vector<std::string>();
 }
 
 // What tools/run does when it is called without arguments.

@@ -246,6 +246,7 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags) {
       .add_option("--engine-switch", flags.engine_switches,
                   "A rule that differs from the version's, NAME=VALUE; "
                   "repeatable. A wrong one lists all")
+      ->allow_extra_args(false)
       ->group("Engine");
   DeclareMemoryFlags(command, flags);
   DeclareDeploymentFlags(command, flags);

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "engines/llama_cpp/serve_flag_table.h"
 #include "engines/pooled_serve.h"
@@ -171,16 +172,28 @@ absl::Status LoadModels(const CapacityFlags& flags, const Names& names,
   if (!model.ok()) return model.status();
   loaded->model = *std::move(model);
   loaded->question.model = &loaded->model;
+  loaded->model_source =
+      absl::StrJoin({loaded->model.name, names.overrides, flags.assume}, "\n");
   if (names.draft_model.empty()) return absl::OkStatus();
   absl::StatusOr<ModelSpec> draft =
       LoadNamed(names.draft_model, "", *assume, "--draft-model");
   if (!draft.ok()) return draft.status();
   loaded->draft_model = *std::move(draft);
   loaded->question.draft_model = &*loaded->draft_model;
+  loaded->draft_source =
+      absl::StrCat(loaded->draft_model->name, "\n", flags.assume);
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::string EngineStartedBy(const std::vector<std::string>& words) {
+  for (const ServedEngine& served : kServedEngines) {
+    if (StartsEngine(served.grammar(), words))
+      return std::string(served.engine);
+  }
+  return "";
+}
 
 absl::StatusOr<ServeCommand> ReadCommandOf(
     const std::string& engine, const std::vector<std::string>& words) {

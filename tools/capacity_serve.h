@@ -30,11 +30,16 @@ struct LoadedQuestion {
   ModelSpec model;
   std::optional<ModelSpec> draft_model;
   CapacityQuestion question;
+  // What the models were read from, and how: equal texts, equal models.
+  std::string model_source, draft_source;
 
   LoadedQuestion() = default;
   LoadedQuestion(const LoadedQuestion&) = delete;
   LoadedQuestion& operator=(const LoadedQuestion&) = delete;
 };
+
+// The engine that these words start, as --engine names it; "": none.
+std::string EngineStartedBy(const std::vector<std::string>& words);
 
 // Words of a command of `engine`, which may be none.
 // Errors: an engine whose commands are not read; the command's own.

@@ -5,36 +5,17 @@
 #include <cstddef>
 #include <iterator>
 #include <ostream>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text.h"
 #include "engines/vllm/planner_switches.h"
+#include "tools/flag_words.h"
 #include "tools/version.h"
 
 namespace kvsim {
 namespace {
-
-// Engines abbreviate some long flags behind a single dash, which CLI11 would
-// read as a row of one-letter flags.
-constexpr std::pair<const char*, const char*> kShorthands[] = {
-    {"-tp", "--tensor-parallel-size"},
-    {"-pp", "--pipeline-parallel-size"},
-    {"-dcp", "--decode-context-parallel-size"},
-};
-
-// "-tp" and "-tp=8" with the long name; anything else as it is.
-std::string ExpandShorthand(const std::string& argument) {
-  const size_t end = std::min(argument.find('='), argument.size());
-  for (const auto& [shorthand, name] : kShorthands) {
-    if (argument.compare(0, end, shorthand) == 0) {
-      return name + argument.substr(end);
-    }
-  }
-  return argument;
-}
 
 // Splits at the first bare `--`: ours before it, the engine's after it.
 void SplitAtDashes(const std::vector<std::string>& arguments,
@@ -127,6 +108,7 @@ int RunCommandLine(std::span<const AddCommandFn> commands,
     *context.err << unknown << "\n";
     return context.exit_code = kExitWrongUsage;
   }
+  ProtectFlagLines(app, ours);
   MoveUnitsToFront(ours);
   // CLI11 takes arguments last first.
   std::reverse(ours.begin(), ours.end());

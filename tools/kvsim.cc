@@ -2,6 +2,7 @@
 
 #include "tools/capacity_command.h"
 #include "tools/command_line.h"
+#include "tools/compare_command.h"
 #include "tools/compare_metrics_command.h"
 #include "tools/completion_command.h"
 #include "tools/fit_steps_command.h"
@@ -18,10 +19,10 @@ namespace {
 
 // In the order `kvsim --help` lists them: one line per subcommand.
 constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand,         AddCapacityCommand,   AddReplayCommand,
-    AddSweepCommand,          AddLimitCommand,      AddMrcCommand,
-    AddCompareMetricsCommand, AddFitStepsCommand,   AddTraceCommand,
-    AddModelsCommand,         AddCompletionCommand,
+    AddLayoutCommand, AddCapacityCommand,       AddCompareCommand,
+    AddReplayCommand, AddSweepCommand,          AddLimitCommand,
+    AddMrcCommand,    AddCompareMetricsCommand, AddFitStepsCommand,
+    AddTraceCommand,  AddModelsCommand,         AddCompletionCommand,
 };
 
 }  // namespace
