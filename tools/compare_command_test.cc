@@ -128,6 +128,13 @@ TEST(CompareCommand, TextCountsEqualFiguresAndShowsThemOnRequest) {
   EXPECT_THAT(Compare(all).out, HasSubstr("blocks of a 1-token request"));
 }
 
+TEST(CompareCommand, EqualPlansNeedNoTable) {
+  EXPECT_EQ(
+      Compare({"", "", "--model", "llama-2-7b", "--kv-memory", "40GiB"}).out,
+      "A  (the flags of both)\nB  (the flags of both)\n\n"
+      "  all 37 figures are equal\n");
+}
+
 struct BadInput {
   std::vector<std::string> arguments;
   const char* message;
@@ -147,6 +154,7 @@ TEST(CompareCommand, WrongUsageNamesTheSideAndTheWord) {
       {{"lama-2-7b", ""}, "A: 'lama-2-7b' is neither a flag"},
       {{"--tp 2 vllm serve m", ""}, "A: 'vllm' belongs to no flag"},
       {{"@/no/such/file", ""}, "A: @/no/such/file: cannot be read"},
+      {{"@/", ""}, "A: @/: cannot be read"},
       {{"--json --tp 2", ""}, "A: --json stands outside"},
       {{"--from-log x.log", ""}, "A: --from-log x.log"},
       {{"", "--concurrency 4"}, "B: --concurrency 4"},

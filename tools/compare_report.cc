@@ -106,8 +106,9 @@ class TextReport {
                     CellText(figure.b, report_.units),
                     DifferenceCell(figure, report_.units), StepsText(figure)});
     }
-    out_ << table.Print("  ");
-    if (equal == comparison_.figures.size()) {
+    const bool none = equal == comparison_.figures.size();
+    if (!none || report_.all) out_ << table.Print("  ");
+    if (none) {
       out_ << "  all " << equal << " figures are equal\n";
     } else {
       out_ << "  " << equal << " of " << comparison_.figures.size()

@@ -32,9 +32,10 @@ absl::StatusOr<std::string> ReadText(absl::string_view text) {
   if (!absl::StartsWith(text, "@")) return std::string(text);
   const std::string path(text.substr(1));
   std::ifstream file(path, std::ios::binary);
+  file.peek();  // a folder opens and cannot be read
   std::stringstream content;
   content << file.rdbuf();
-  if (file && file.peek() != 0) return content.str();
+  if (file.is_open() && !file.bad()) return content.str();
   return absl::NotFoundError(
       absl::StrCat("@", path,
                    ": cannot be read; expected a file that holds "
