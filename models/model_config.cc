@@ -13,6 +13,7 @@
 #include "models/layer_patterns.h"
 #include "models/quantization_reader.h"
 #include "models/recurrent_reader.h"
+#include "models/tower_reader.h"
 #include "models/unknown_family.h"
 
 namespace kvsim {
@@ -335,6 +336,7 @@ absl::StatusOr<ModelSpec> ReadModelConfig(absl::string_view json_text,
   ModelSpec spec = ConfigReader(*dialect, levels)
                        .Read(quantization ? &*quantization : nullptr);
   spec.name = file;
+  spec.tower_weights = CountTowerWeights(*document);
   if (assumed) {
     for (std::string& note : AssumptionNotes(names[0], assume, levels.inner)) {
       spec.assumed_fields.push_back(std::move(note));

@@ -201,6 +201,9 @@ struct ModelSpec {
   int64_t max_encoder_tokens = 0;       // encoder-decoder models; else 0
   DType dtype = DType::kBf16;           // of activations and plain weights
   bool tie_word_embeddings = false;
+  // Of a vision tower beside the language model, as far as the config describes
+  // it; no other weight count holds it.
+  int64_t tower_weights = 0;
   // Bytes of all weight files, as an index beside the config or the file itself
   // says: towers and MTP layers included. 0: nothing says so.
   int64_t checkpoint_bytes = 0;
