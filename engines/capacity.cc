@@ -324,6 +324,15 @@ void WarnOfStateBlocks(const vllm::Resolved& resolved,
   }
 }
 
+// An engine would accept such a request and wait for blocks for ever.
+std::string NeverRuns(const Concurrency& count, const PoolPlan& pool) {
+  return absl::StrCat(
+      "a request of ", FormatCount(count.length.value()),
+      " tokens never runs: it takes ", FormatCount(count.steady_blocks.value()),
+      " blocks of the ", FormatCount(pool.UsableBlocks().value()),
+      " that there are");
+}
+
 std::vector<std::string> Warnings(const CapacityQuestion& question,
                                   const vllm::Resolved& resolved,
                                   const CapacityAnswer& answer) {
@@ -340,6 +349,10 @@ std::vector<std::string> Warnings(const CapacityQuestion& question,
           FormatCount(count.length.value()), " tokens are more than the ",
           FormatCount(answer.pool.max_model_len.value()),
           " that the engine accepts: --max-model-len raises it"));
+    }
+    if (count.resident == 0 && count.length <= answer.pool.max_model_len &&
+        !answer.pool.refused.has_value()) {
+      warnings.push_back(NeverRuns(count, answer.pool));
     }
     if (count.sequence_limit_binds) {
       warnings.push_back(absl::StrCat("at ", FormatCount(count.length.value()),
@@ -361,33 +374,55 @@ std::vector<std::string> Warnings(const CapacityQuestion& question,
   return warnings;
 }
 
-absl::StatusOr<std::vector<ContextAnswer>> AnswerContexts(
-    const CapacityQuestion& question, const vllm::Resolved& resolved,
-    const vllm::PlannedModel& planned, const CapacityAnswer& answer) {
-  vllm::PlannedModel low = planned;
-  vllm::PlannedModel high = planned;
-  if (answer.kv_band > Bytes(0)) {
-    auto shifted = vllm::PlanModel(question, resolved, answer.parallel,
-                                   Bytes(-answer.kv_band.value()));
-    if (!shifted.ok()) return shifted.status();
-    low = *std::move(shifted);
-    shifted =
-        vllm::PlanModel(question, resolved, answer.parallel, answer.kv_band);
-    if (!shifted.ok()) return shifted.status();
-    high = *std::move(shifted);
-  }
+// The pools at the ends of the memory's error band.
+struct BandPools {
+  PoolPlan low, high;
+};
+
+absl::StatusOr<BandPools> PlanBand(const CapacityQuestion& question,
+                                   const vllm::Resolved& resolved,
+                                   const vllm::PlannedModel& planned,
+                                   const CapacityAnswer& answer) {
+  BandPools pools = {planned.pool, planned.pool};
+  if (answer.kv_band == Bytes(0)) return pools;
+  auto shifted = vllm::PlanModel(question, resolved, answer.parallel,
+                                 Bytes(-answer.kv_band.value()));
+  if (!shifted.ok()) return shifted.status();
+  pools.low = std::move(shifted->pool);
+  shifted =
+      vllm::PlanModel(question, resolved, answer.parallel, answer.kv_band);
+  if (!shifted.ok()) return shifted.status();
+  pools.high = std::move(shifted->pool);
+  return pools;
+}
+
+void WarnOfTheBand(const BandPools& band, const PoolPlan& pool,
+                   std::vector<std::string>& warnings) {
+  if (band.low.refused.has_value() == band.high.refused.has_value()) return;
+  warnings.push_back(absl::StrCat(
+      "within the band of the modelled memory the engine starts or refuses to: "
+      "the plan ",
+      pool.refused.has_value() ? "is refused" : "starts",
+      "; --kv-memory, --calibration or a shorter --max-model-len settles it"));
+}
+
+std::vector<ContextAnswer> AnswerContexts(const CapacityQuestion& question,
+                                          const vllm::Resolved& resolved,
+                                          const PoolPlan& pool,
+                                          const BandPools& band,
+                                          int64_t replicas) {
   std::vector<ContextAnswer> contexts;
   for (Tokens length : question.contexts) {
-    const auto count = [&](const PoolPlan& pool) {
-      return CountRequests(pool, length, question.shared_prefix,
+    const auto count = [&](const PoolPlan& plan) {
+      return CountRequests(plan, length, question.shared_prefix,
                            resolved.max_num_seqs);
     };
     ContextAnswer context;
-    context.count = count(planned.pool);
-    context.low = count(low.pool);
-    context.high = count(high.pool);
+    context.count = count(pool);
+    context.low = count(band.low);
+    context.high = count(band.high);
     context.sequence_bytes = SequenceBytes(resolved.layout, length);
-    context.cluster_resident = context.count.resident * answer.replicas;
+    context.cluster_resident = context.count.resident * replicas;
     contexts.push_back(context);
   }
   return contexts;
@@ -424,11 +459,14 @@ absl::StatusOr<CapacityAnswer> AnswerCapacity(const CapacityQuestion& asked) {
     answer.kv_band = budget.band;
     answer.kv_band_basis = budget.band_basis;
   }
-  absl::StatusOr<std::vector<ContextAnswer>> contexts =
-      AnswerContexts(question, *resolved, *planned, answer);
-  if (!contexts.ok()) return contexts.status();
-  answer.contexts = *std::move(contexts);
+  const absl::StatusOr<BandPools> band =
+      PlanBand(question, *resolved, *planned, answer);
+  if (!band.ok()) return band.status();
   answer.pool = planned->pool;
+  answer.low = EndOf(band->low);
+  answer.high = EndOf(band->high);
+  answer.contexts =
+      AnswerContexts(question, *resolved, answer.pool, *band, answer.replicas);
   answer.accounts = WriteAccounts(
       *planned,
       *std::max_element(question.contexts.begin(), question.contexts.end()));
@@ -439,6 +477,7 @@ absl::StatusOr<CapacityAnswer> AnswerCapacity(const CapacityQuestion& asked) {
   answer.binds = WhatBinds(question, answer.pool);
   answer.alternatives = TryAlternatives(question, *resolved, *parallel);
   answer.warnings = Warnings(question, *resolved, answer);
+  WarnOfTheBand(*band, answer.pool, answer.warnings);
   return answer;
 }
 

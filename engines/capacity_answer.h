@@ -33,6 +33,17 @@ struct ContextAnswer {
   int64_t cluster_resident = 0;  // resident x replicas
 };
 
+// The pool at one end of the memory's error band.
+struct PoolEnd {
+  Blocks num_blocks;
+  Tokens kv_cache_tokens;
+  double max_concurrency = 0;
+};
+
+inline PoolEnd EndOf(const PoolPlan& pool) {
+  return {pool.num_blocks, pool.kv_cache_tokens, pool.max_concurrency};
+}
+
 // What another choice would give.
 struct Alternative {
   std::string change;  // "--kv-cache-dtype fp8"
@@ -56,6 +67,7 @@ struct CapacityAnswer {
   std::vector<MemoryAccount> accounts;
   Bytes kv_band;  // the pool's memory is known to within this
   std::string kv_band_basis;
+  PoolEnd low, high;  // equal without a band
 
   double sequence_bytes_per_token = 0;  // logical
   double rank_bytes_per_token = 0;      // of the pool, with block padding

@@ -144,7 +144,7 @@ TEST(AnswerCapacity, StatesTheBandOfAModelledMemory) {
   question.contexts = {Tokens(131072), Tokens(128)};
   const CapacityAnswer answer = *AnswerCapacity(question);
   EXPECT_GT(answer.kv_band, Bytes(0));
-  EXPECT_THAT(answer.kv_band_basis, HasSubstr("v0.18 to v0.20"));
+  EXPECT_THAT(answer.kv_band_basis, HasSubstr("a Hopper card"));
   const ContextAnswer& small = answer.contexts[1];
   EXPECT_LT(small.low.resident, small.count.resident);
   EXPECT_GT(small.high.resident, small.count.resident);

@@ -123,6 +123,7 @@ absl::StatusOr<CapacityAnswer> AnswerPooledCapacity(
   answer.max_num_batched_tokens = planned->max_num_batched_tokens;
   answer.max_num_seqs = planned->max_num_seqs;
   answer.pool = planned->pool;
+  answer.low = answer.high = EndOf(answer.pool);
   answer.accounts = AccountsOfPools(*planned);
   answer.sequence_bytes_per_token = layout->BytesPerToken();
   answer.rank_bytes_per_token = PoolBytesPerToken(answer.pool);

@@ -147,6 +147,12 @@ void AddCosts(const CapacityAnswer& answer, Json& json) {
   json["kv_memory_bytes"] = pool.ranks[pool.binding_rank].kv_memory.value();
   json["kv_band_bytes"] = answer.kv_band.value();
   json["kv_band_basis"] = answer.kv_band_basis;
+  json["num_blocks_low"] = answer.low.num_blocks.value();
+  json["num_blocks_high"] = answer.high.num_blocks.value();
+  json["kv_cache_tokens_low"] = answer.low.kv_cache_tokens.value();
+  json["kv_cache_tokens_high"] = answer.high.kv_cache_tokens.value();
+  json["max_concurrency_low"] = answer.low.max_concurrency;
+  json["max_concurrency_high"] = answer.high.max_concurrency;
   json["bytes_per_token"] = answer.sequence_bytes_per_token;
   json["rank_bytes_per_token"] = answer.rank_bytes_per_token;
   json["fixed_blocks_per_request"] = answer.fixed_blocks.value();

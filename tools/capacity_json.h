@@ -16,7 +16,9 @@
 //   per_rank[]: stage, layers, kv_memory_bytes, bytes_per_block, own_blocks,
 //     remainder_bytes, binds
 //   accounts[]: name, bytes, part_of ("" for parts of the GPU)
-//   kv_memory_bytes, kv_band_bytes, kv_band_basis
+//   kv_memory_bytes, kv_band_bytes, kv_band_basis, and at the ends of that band
+//     num_blocks_low, _high, kv_cache_tokens_low, _high, max_concurrency_low,
+//     _high
 //   bytes_per_token (sequence, logical), rank_bytes_per_token,
 //   fixed_blocks_per_request, fixed_bytes_per_request,
 //   blocks_of_one_token_request, binds

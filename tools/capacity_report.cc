@@ -1,5 +1,6 @@
 #include "tools/capacity_report.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -65,7 +66,23 @@ void PrintRanks(const PoolPlan& pool, ByteUnits units, std::ostream& out) {
   }
 }
 
-void PrintPool(const PoolPlan& pool, ByteUnits units, std::ostream& out) {
+// "18,000-20,000 blocks, 288,000-320,000 tokens, 2.20x-2.44x".
+void PrintBand(const CapacityAnswer& answer, std::ostream& out) {
+  if (answer.kv_band == Bytes(0)) return;
+  const PoolEnd& low = answer.low;
+  const PoolEnd& high = answer.high;
+  out << "  within the band of the memory: "
+      << FormatCount(low.num_blocks.value()) << " to "
+      << Plural(high.num_blocks.value(), "block") << ", "
+      << FormatCount(low.kv_cache_tokens.value()) << " to "
+      << Plural(high.kv_cache_tokens.value(), "token")
+      << absl::StrFormat(", concurrency %.2fx to %.2fx\n", low.max_concurrency,
+                         high.max_concurrency);
+}
+
+void PrintPool(const CapacityAnswer& answer, ByteUnits units,
+               std::ostream& out) {
+  const PoolPlan& pool = answer.pool;
   out << "\nPool of one rank (" << pool.rule << ")\n  "
       << Plural(pool.num_blocks.value(), "block") << " of "
       << FormatBytes(pool.bytes_per_block, units);
@@ -73,6 +90,7 @@ void PrintPool(const PoolPlan& pool, ByteUnits units, std::ostream& out) {
     out << ", " << pool.reserved_blocks.value() << " of them the null block";
   }
   out << "\n";
+  PrintBand(answer, out);
   for (const SidePool& side : pool.side_pools) {
     out << "  beside them " << Plural(side.num_blocks.value(), "block")
         << " of " << FormatBytes(side.bytes_per_block, units) << " for "
@@ -140,6 +158,18 @@ void PrintContexts(const CapacityQuestion& question,
          "it. ideal: bytes only.\n";
 }
 
+// States are kept at ends of blocks, and those blocks are large.
+void PrintHitUnit(const PoolPlan& pool, std::ostream& out) {
+  const bool states = std::any_of(
+      pool.groups.begin(), pool.groups.end(),
+      [](const CacheGroup& group) { return group.kind == "mamba"; });
+  if (!states) return;
+  const std::string unit = FormatCount(pool.scheduler_block_tokens.value());
+  out << "  prefix hits  whole blocks of " << unit
+      << " tokens: a prompt that repeats " << unit
+      << " tokens or fewer hits nothing\n";
+}
+
 void PrintCosts(const CapacityAnswer& answer, ByteUnits units,
                 std::ostream& out) {
   const PoolPlan& pool = answer.pool;
@@ -159,6 +189,7 @@ void PrintCosts(const CapacityAnswer& answer, ByteUnits units,
       << FormatPercent(answer.one_token_blocks.value(),
                        pool.UsableBlocks().value(), 2)
       << " of the pool\n";
+  PrintHitUnit(pool, out);
 }
 
 void PrintAlternatives(const CapacityAnswer& answer, ByteUnits units,
@@ -185,7 +216,7 @@ void PrintCapacity(const CapacityQuestion& question,
   PrintHeader(question, answer, out);
   PrintContexts(question, answer, units, out);
   PrintAccounts(question, answer, units, out);
-  PrintPool(answer.pool, units, out);
+  PrintPool(answer, units, out);
   PrintCosts(answer, units, out);
   PrintAlternatives(answer, units, out);
   if (answer.warnings.empty()) return;

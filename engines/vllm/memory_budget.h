@@ -6,13 +6,13 @@
 //          from v0.21 on the estimate of the CUDA graphs. The profiling run
 //          pushes max_num_batched_tokens dummy tokens and then samples for
 //          max_num_seqs rows: at server defaults the sampler decides.
-// Error:   the parts are fitted to recorded runs. Against printed weights the
-//          cache was within 0.1 GiB in 9 of 10 runs of H100s under v0.17 to
-//          v0.20, within 1.4 GiB elsewhere; with weights counted from a
-//          mixture-of-experts config within 0.6 GiB. `band` is that distance,
-//          0 where every part was given.
+//          Torch's fragmentation is part of the printed peak, so of the fit.
+// Error:   the parts are fitted to recorded starts, and `band` is how far nine
+//          of ten of them lay from the printed cache: by card, version, and
+//          whether weights are given; 0 where every part is given.
+//          tests/memory_after_profiling_test prints start by start.
 // Units:   bytes of one rank.
-// Source:  60 start-up logs of vLLM v0.19 on H100 and 40 others, v0.6 to v0.27.
+// Source:  59 start-up logs of vLLM v0.19 on H100 and 34 others, v0.6 to v0.31.
 
 #ifndef KVSIM_ENGINES_VLLM_MEMORY_BUDGET_H_
 #define KVSIM_ENGINES_VLLM_MEMORY_BUDGET_H_
@@ -38,6 +38,12 @@ struct BatchDefaults {
 };
 // `total`: memory the engine sees; 0: unknown, taken as a card of 80 GiB.
 BatchDefaults DefaultBatch(Bytes total, int sm);
+// V0 profiles a whole prompt, until chunks begin above 32,768 tokens.
+BatchDefaults PreviousDefaultBatch(int64_t max_model_len);
+
+// Whether the card's link to others is NVLink or the like, not PCIe. A card
+// whose link nobody states counts as linked.
+bool HasFastLink(const Gpu& gpu);
 
 // Where the bytes of one rank go.
 struct MemoryBudget {
@@ -61,6 +67,7 @@ struct MemoryBudget {
 struct BudgetInput {
   Bytes gpu_total;
   int sm = 0;
+  bool fast_link = true;  // between tensor ranks
   double utilization = 0.92;
   ParallelPlan parallel;
   std::optional<Bytes> weight_bytes;   // of the cluster, one copy of the model

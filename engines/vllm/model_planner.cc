@@ -126,7 +126,10 @@ absl::Status ResolveLength(const CapacityQuestion& question,
 
 absl::Status ResolveBatch(const CapacityQuestion& question,
                           Resolved& resolved) {
-  const BatchDefaults defaults = DefaultBatch(resolved.gpu_total, resolved.sm);
+  const BatchDefaults defaults =
+      resolved.switches.previous_engine
+          ? PreviousDefaultBatch(resolved.max_model_len.value())
+          : DefaultBatch(resolved.gpu_total, resolved.sm);
   int64_t batch = defaults.max_num_batched_tokens;
   // Without chunks a prompt must fit into one batch.
   if (!question.chunked_prefill) {
@@ -271,6 +274,7 @@ BudgetInput BudgetInputOf(const CapacityQuestion& question,
   BudgetInput input;
   input.gpu_total = resolved.gpu_total;
   input.sm = resolved.sm;
+  input.fast_link = !question.gpu.has_value() || HasFastLink(*question.gpu);
   input.utilization = resolved.utilization;
   input.parallel = parallel;
   input.weight_bytes = question.weight_bytes;
