@@ -6,16 +6,18 @@
 namespace kvsim {
 
 BlockPool::BlockPool(int64_t num_blocks, bool prefix_caching,
-                     FreeOrder free_order)
+                     FreeOrder free_order, int num_groups)
     : index_(num_blocks),
       prefix_caching_(prefix_caching),
       free_order_(free_order) {
   KVSIM_CHECK(num_blocks > 1);
+  KVSIM_CHECK(num_groups > 0 && num_groups <= 256);
+  groups_.resize(static_cast<size_t>(num_groups));
   blocks_.resize(static_cast<size_t>(num_blocks));
   const BlockId last = static_cast<BlockId>(num_blocks - 1);
   for (BlockId id = 0; id <= last; ++id) {
     blocks_[id] = {
-        id == 0 ? last : id - 1, id == last ? 0 : id + 1, 0, 0, 0, 0};
+        id == 0 ? last : id - 1, id == last ? 0 : id + 1, 0, 0, 0, 0, 0, 0};
   }
   num_free_ = num_blocks - 1;
 }
@@ -35,8 +37,9 @@ void BlockPool::LinkBetween(BlockId id, BlockId before, BlockId after) {
 
 // In three passes over a few blocks at a time, so that the memory of the index
 // is on its way before it is needed.
-void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
+void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out, int group) {
   KVSIM_CHECK(n <= num_free_);
+  KVSIM_CHECK(group >= 0 && group < num_groups());
   const size_t first = out->size();
   const size_t end = first + static_cast<size_t>(n);
   BlockId id = blocks_[kNullBlock].next;
@@ -51,38 +54,51 @@ void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out) {
       const BlockId taken = (*out)[i];
       if (HasKey(taken)) index_.Prefetch(index_.KeyOf(taken));
     }
-    for (size_t i = begin; i < stop; ++i) TakeFromQueue((*out)[i]);
+    for (size_t i = begin; i < stop; ++i) TakeFromQueue((*out)[i], group);
   }
   blocks_[kNullBlock].next = id;
   blocks_[id].prev = kNullBlock;
   num_free_ -= n;
+  groups_[static_cast<size_t>(group)].held += n;
   allocations_ += n;
 }
 
-void BlockPool::TakeFromQueue(BlockId id) {
+void BlockPool::TakeFromQueue(BlockId id, int group) {
   Block& block = blocks_[id];
-  if (block.keyed) {
-    NoteWatched(block);
-    index_.Erase(id);
-    block.keyed = 0;
-    --num_idle_;
-    ++evictions_;
-  }
+  if (block.keyed || block.partial) DropKeys(id);
+  block.group = static_cast<uint32_t>(group) & 0xFFu;
   block.refs = 1;
   block.rows = 0;
 }
 
+void BlockPool::DropKeys(BlockId id) {
+  Block& block = blocks_[id];
+  NoteWatched(block);
+  if (block.keyed) {
+    index_.Erase(id);
+    ++evicted_keys_;
+  }
+  if (block.partial) evicted_keys_ += partial_.DropAll(id);
+  block.keyed = block.partial = 0;
+  --num_idle_;
+  --groups_[block.group].idle;
+  ++evictions_;
+}
+
 void BlockPool::Touch(BlockId id) {
   Block& block = blocks_[id];
+  GroupSums& sums = groups_[block.group];
   if (block.refs == 0) {
     NoteWatched(block);
     Unlink(id);
     --num_free_;
     --num_idle_;  // only keyed blocks can be hit
-    held_rows_ += block.rows;
+    --sums.idle;
+    ++sums.held;
+    sums.held_rows += block.rows;
   } else {
-    if (block.refs == 1) shared_rows_ += block.rows;
-    saved_rows_ += block.rows;
+    if (block.refs == 1) sums.shared_rows += block.rows;
+    sums.saved_rows += block.rows;
   }
   ++block.refs;
 }
@@ -98,17 +114,20 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
     if (id == kNullBlock) continue;
     Block& block = blocks_[id];
     KVSIM_CHECK(block.refs > 0);
+    GroupSums& sums = groups_[block.group];
     if (--block.refs > 0) {
-      if (block.refs == 1) shared_rows_ -= block.rows;
-      saved_rows_ -= block.rows;
+      if (block.refs == 1) sums.shared_rows -= block.rows;
+      sums.saved_rows -= block.rows;
       continue;
     }
-    held_rows_ -= block.rows;
+    sums.held_rows -= block.rows;
+    --sums.held;
     ++num_free_;
-    const bool keyed = block.keyed;
+    const bool keyed = block.keyed || block.partial;
     if (keyed) {
       NoteWatched(block);
       ++num_idle_;
+      ++sums.idle;
     }
     const bool append =
         keyed || free_order_ == FreeOrder::kAppend ||
@@ -124,7 +143,7 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
 
 void BlockPool::AssignKey(BlockId id, BlockKey key) {
   KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
-  if (watch_miss_ && key == watch_key_) watch_broken_ = true;
+  NoteNewKey(key);
   index_.Insert(id, key);
   blocks_[id].keyed = 1;
 }
@@ -138,20 +157,48 @@ void BlockPool::AssignKeys(std::span<const BlockId> blocks,
   }
 }
 
-void BlockPool::Watch(std::span<const BlockId> hit, bool has_miss_key,
-                      BlockKey miss_key) {
+void BlockPool::AssignPartialKey(BlockId id, BlockKey key) {
+  KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
+  NoteNewKey(key);
+  partial_.Add(key, id);
+  blocks_[id].partial = 1;
+}
+
+void BlockPool::MovePartialKeys(BlockId from, BlockId to) {
+  KVSIM_CHECK(blocks_[from].refs > 0 && blocks_[to].refs > 0);
+  if (!blocks_[from].partial) return;
+  NoteWatched(blocks_[from]);
+  partial_.MoveAll(from, to);
+  blocks_[from].partial = 0;
+  blocks_[to].partial = 1;
+}
+
+void BlockPool::Watch(std::span<const BlockId> hit,
+                      std::span<const BlockKey> missed) {
   Unwatch();
-  watched_.assign(hit.begin(), hit.end());
-  for (BlockId id : watched_) blocks_[id].watched = 1;
-  watch_miss_ = has_miss_key;
-  watch_key_ = miss_key;
+  for (BlockId id : hit) {
+    if (id == kNullBlock) continue;
+    watched_.push_back(id);
+    blocks_[id].watched = 1;
+  }
+  if (!missed.empty()) {
+    // 16 bits a key, rounded up to a power of two: 1 in 16 is a false alarm.
+    int bits = 10;
+    while ((size_t{1} << bits) < missed.size() * 16) ++bits;
+    missed_shift_ = 64 - bits;
+    missed_.assign((size_t{1} << bits) / 64, 0);
+    for (BlockKey key : missed) {
+      const size_t slot = MissedSlot(key);
+      missed_[slot / 64] |= uint64_t{1} << (slot % 64);
+    }
+  }
   watch_broken_ = false;
 }
 
 void BlockPool::Unwatch() {
   for (BlockId id : watched_) blocks_[id].watched = 0;
   watched_.clear();
-  watch_miss_ = false;
+  missed_.clear();
   watch_broken_ = true;
 }
 
@@ -168,11 +215,14 @@ std::vector<BlockId> BlockPool::FreeQueue() const {
 std::string BlockPool::CheckInvariants() const {
   const std::vector<BlockId> queue = FreeQueue();
   std::vector<bool> queued(blocks_.size(), false);
-  int64_t idle = 0, rows = 0, shared = 0, saved = 0, keyed = 0;
+  std::vector<GroupSums> recount(groups_.size());
+  int64_t idle = 0, keyed = 0;
   for (BlockId id : queue) {
     if (queued[id]) return "(1) a block is in the free queue twice";
     queued[id] = true;
-    if (index_.Contains(id)) ++idle;
+    if (!index_.Contains(id) && !partial_.Contains(id)) continue;
+    ++idle;
+    ++recount[blocks_[id].group].idle;
   }
   for (BlockId id = 1; id < blocks_.size(); ++id) {
     const Block& block = blocks_[id];
@@ -180,24 +230,25 @@ std::string BlockPool::CheckInvariants() const {
       return "(1) free queue and reference count disagree on block " +
              std::to_string(id);
     }
-    if (index_.Contains(id) != static_cast<bool>(block.keyed)) {
+    if (index_.Contains(id) != static_cast<bool>(block.keyed) ||
+        partial_.Contains(id) != static_cast<bool>(block.partial)) {
       return "(4) index and mark disagree on block " + std::to_string(id);
     }
     if (block.keyed) ++keyed;
     if (block.refs == 0) continue;
-    rows += block.rows;
-    if (block.refs > 1) shared += block.rows;
-    saved += static_cast<int64_t>(block.refs - 1) * block.rows;
+    GroupSums& sums = recount[block.group];
+    ++sums.held;
+    sums.held_rows += block.rows;
+    if (block.refs > 1) sums.shared_rows += block.rows;
+    sums.saved_rows += static_cast<int64_t>(block.refs - 1) * block.rows;
   }
   if (static_cast<int64_t>(queue.size()) != num_free_) return "(2) num_free";
   if (idle != num_idle_) return "(2) num_idle";
-  if (rows != held_rows_) return "(3) held_rows";
-  if (shared != shared_rows_) return "(3) shared_rows";
-  if (saved != saved_rows_) return "(3) saved_rows";
+  if (recount != groups_) return "(3) sums of a group";
   if (keyed != index_.num_blocks() || index_.Contains(kNullBlock)) {
     return "(4) keyed blocks";
   }
-  return "";
+  return partial_.CheckInvariants();
 }
 
 int64_t BlockPool::MemoryBytes() const {

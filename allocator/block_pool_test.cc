@@ -14,6 +14,7 @@ namespace kvsim {
 namespace {
 
 using Ids = std::vector<BlockId>;
+using Keys = std::vector<BlockKey>;
 
 // --- the rules, one by one -----------------------------------------------------
 
@@ -134,18 +135,18 @@ TEST_F(BlockPoolTest, CountsRowsOfSharedBlocksOnce) {
   pool_->AddRows(1, 16);
   pool_->Touch(1);
   pool_->Touch(1);
-  EXPECT_EQ(pool_->held_rows(), 16);
-  EXPECT_EQ(pool_->shared_rows(), 16);
-  EXPECT_EQ(pool_->saved_rows(), 32);
+  EXPECT_EQ(pool_->group(0).held_rows, 16);
+  EXPECT_EQ(pool_->group(0).shared_rows, 16);
+  EXPECT_EQ(pool_->group(0).saved_rows, 32);
   Release({1});
   Release({1});
-  EXPECT_EQ(pool_->shared_rows(), 0);
-  EXPECT_EQ(pool_->saved_rows(), 0);
+  EXPECT_EQ(pool_->group(0).shared_rows, 0);
+  EXPECT_EQ(pool_->group(0).saved_rows, 0);
   Release({1});  // idle: the rows stay in the block but nobody holds them
-  EXPECT_EQ(pool_->held_rows(), 0);
+  EXPECT_EQ(pool_->group(0).held_rows, 0);
   EXPECT_EQ(pool_->Rows(1), 16);
   pool_->Touch(1);
-  EXPECT_EQ(pool_->held_rows(), 16);
+  EXPECT_EQ(pool_->group(0).held_rows, 16);
 }
 
 TEST_F(BlockPoolTest, APoppedBlockHasNoRows) {
@@ -168,7 +169,7 @@ TEST_F(BlockPoolTest, TakesFiftySixBytesForEachBlock) {
 TEST_F(BlockPoolTest, AWatchSurvivesWhatDoesNotConcernIt) {
   Pool(10);
   const Ids held = TakeKeyed(2, 2);
-  pool_->Watch(held, true, 102);
+  pool_->Watch(held, Keys{102});
   const Ids other = Take(3);
   pool_->AssignKey(other[0], 55);
   pool_->Touch(held[0]);  // held already: the count of unheld does not change
@@ -180,15 +181,15 @@ TEST_F(BlockPoolTest, AWatchSurvivesWhatDoesNotConcernIt) {
 TEST_F(BlockPoolTest, AWatchBreaksWhenAHitBlockChangesHands) {
   Pool(4);
   const Ids ids = TakeKeyed(2, 2);
-  pool_->Watch(ids, false, 0);
+  pool_->Watch(ids, {});
   Release({ids[1]});  // from held to idle
   EXPECT_TRUE(pool_->WatchBroken());
-  pool_->Watch(ids, false, 0);
+  pool_->Watch(ids, {});
   EXPECT_FALSE(pool_->WatchBroken());
   pool_->Touch(ids[1]);  // and back
   EXPECT_TRUE(pool_->WatchBroken());
   Release(ids);
-  pool_->Watch(ids, false, 0);
+  pool_->Watch(ids, {});
   Take(2);  // pops block 3, then evicts block 2
   EXPECT_TRUE(pool_->WatchBroken());
 }
@@ -196,7 +197,7 @@ TEST_F(BlockPoolTest, AWatchBreaksWhenAHitBlockChangesHands) {
 TEST_F(BlockPoolTest, AWatchBreaksWhenTheMissedKeyAppears) {
   Pool(4);
   const Ids ids = Take(2);
-  pool_->Watch({}, true, 9);
+  pool_->Watch(Ids{}, Keys{9});
   pool_->AssignKey(ids[0], 8);
   EXPECT_FALSE(pool_->WatchBroken());
   pool_->AssignKey(ids[1], 9);
@@ -206,7 +207,7 @@ TEST_F(BlockPoolTest, AWatchBreaksWhenTheMissedKeyAppears) {
 TEST_F(BlockPoolTest, NothingIsWatchedAfterUnwatch) {
   Pool(4);
   EXPECT_TRUE(pool_->WatchBroken());
-  pool_->Watch({}, false, 0);
+  pool_->Watch(Ids{}, {});
   pool_->Unwatch();
   EXPECT_TRUE(pool_->WatchBroken());
 }
@@ -323,7 +324,9 @@ class Both {
     watched_limit_ = limit;
     watched_ = LookUp(naive_.pool, content, limit);
     const auto run = static_cast<int64_t>(watched_.blocks.size());
-    real_.pool.Watch(watched_.blocks, run < limit, ContentKey(content, run));
+    Keys missed;
+    if (run < limit) missed.push_back(ContentKey(content, run));
+    real_.pool.Watch(watched_.blocks, missed);
   }
   // Empty when both pools and the watch agree.
   std::string Difference() const;
@@ -352,9 +355,9 @@ std::string Both::Difference() const {
       {"num_idle", a.num_idle(), b.num_idle()},
       {"num_keys", a.num_keys(), b.num_keys()},
       {"num_keyed_blocks", a.num_keyed_blocks(), b.num_keyed_blocks()},
-      {"held_rows", a.held_rows(), b.held_rows()},
-      {"shared_rows", a.shared_rows(), b.shared_rows()},
-      {"saved_rows", a.saved_rows(), b.saved_rows()},
+      {"held_rows", a.group(0).held_rows, b.held_rows()},
+      {"shared_rows", a.group(0).shared_rows, b.shared_rows()},
+      {"saved_rows", a.group(0).saved_rows, b.saved_rows()},
       {"allocations", a.allocations(), b.allocations()},
       {"evictions", a.evictions(), b.evictions()}};
   for (const auto& level : levels) {

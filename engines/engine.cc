@@ -17,6 +17,7 @@ void StepPlan::Clear() {
   admitted.clear();
   resumed.clear();
   preempted.clear();
+  copies.clear();
   limit = AdmissionLimit::kNoneWaiting;
 }
 

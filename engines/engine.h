@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "allocator/ledger.h"
+#include "base/block_copy.h"
 #include "base/block_id.h"
 #include "base/key_chain.h"
 
@@ -75,6 +76,7 @@ struct StepPlan {
   std::vector<AdmittedRequest> admitted;    // first admissions
   std::vector<AdmittedRequest> resumed;     // admissions after a preemption
   std::vector<RequestId> preempted;         // in order of preemption
+  std::vector<BlockCopy> copies;            // copy on write, before the batch
   AdmissionLimit limit = AdmissionLimit::kNoneWaiting;
 
   void Clear();

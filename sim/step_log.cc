@@ -178,6 +178,11 @@ void StepLog::AddScheduled(const StepRecord& record, Json* line) const {
   }
   j["blocks"] = blocks_;
   j["ncommon"] = common_;
+  if (plan.copies.empty()) return;
+  j["cow"] = Json::array();
+  for (const BlockCopy& copy : plan.copies) {
+    j["cow"].push_back({copy.from, copy.to});
+  }
 }
 
 Json StepLog::StepLine(const StepRecord& record, const Engine& engine) const {

@@ -275,7 +275,7 @@ std::string Program::Code() const {
   KVSIM_PRINT_(long_prefill_token_threshold);
   KVSIM_PRINT_(num_speculative_tokens);
   KVSIM_PRINT_(reserve_full_sequence);
-  KVSIM_PRINT_(geometry.pool_bytes);
+  KVSIM_PRINT_(pool_bytes);
   KVSIM_PRINT_(geometry.row_bytes);
   KVSIM_PRINT_(geometry.page_padding);
   KVSIM_PRINT_(geometry.slot_padding);

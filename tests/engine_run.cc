@@ -57,13 +57,62 @@ absl::Status ReadChoice(const Json& settings, const char* field,
   return absl::OkStatus();
 }
 
-absl::Status RequireOneFullGroup(const Json& settings) {
+absl::Status ReadGroup(const Json& json, const vllm::Settings& e,
+                       vllm::CacheGroup* group, int64_t* count) {
+  const std::string type = json.value("type", "");
+  group->block_tokens = e.block_size;
+  if (type == "full") {
+    group->kind = vllm::GroupKind::kFull;
+  } else if (type == "swa") {
+    group->kind = vllm::GroupKind::kSlidingWindow;
+  } else if (type == "chunked") {
+    group->kind = vllm::GroupKind::kChunkedLocal;
+  } else if (type == "mamba") {
+    group->kind = vllm::GroupKind::kRecurrent;
+  } else {
+    return Unsupported("groups", json, "type full, swa, chunked or mamba");
+  }
+  if (type == "mamba" && !e.enable_prefix_caching) {
+    group->state_mode = StateMode::kNone;
+    group->block_tokens = e.max_model_len;
+  }
+  for (const absl::Status& status :
+       {ReadNumber(json, "block_size", &group->block_tokens),
+        ReadNumber(json, "window", &group->window),
+        ReadNumber(json, "chunk", &group->chunk),
+        ReadNumber(json, "count", count)}) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Groups as the recorder lists them; null stands for one full group.
+absl::Status ReadGroups(const Json& settings, vllm::Settings* e) {
   const auto groups = settings.find("groups");
   if (groups == settings.end() || groups->is_null()) return absl::OkStatus();
-  const bool one_full = groups->is_array() && groups->size() == 1 &&
-                        (*groups)[0].value("type", "") == "full";
-  if (one_full) return absl::OkStatus();
-  return Unsupported("groups", *groups, "null or one group of type full");
+  if (!groups->is_array() || groups->empty()) {
+    return Unsupported("groups", *groups, "null or a list of groups");
+  }
+  for (const Json& json : *groups) {
+    vllm::CacheGroup group;
+    int64_t count = 1;
+    const absl::Status status = ReadGroup(json, *e, &group, &count);
+    if (!status.ok()) return status;
+    if (count < 1 || count > 256) {
+      return Unsupported("groups", json, "a count from 1 to 256");
+    }
+    e->groups.insert(e->groups.end(), static_cast<size_t>(count), group);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadOptional(const Json& settings, const char* field,
+                          std::optional<int64_t>* to) {
+  const auto it = settings.find(field);
+  if (it == settings.end()) return absl::OkStatus();
+  to->reset();
+  if (it->is_null()) return absl::OkStatus();
+  return ReadNumber(settings, field, &to->emplace());
 }
 
 }  // namespace
@@ -73,7 +122,6 @@ absl::StatusOr<RunSettings> ParseRunSettings(const Json& settings) {
   vllm::Settings& e = out.engine;
   bool priority = false, ngram = false;
   absl::Status statuses[] = {
-      RequireOneFullGroup(settings),
       ReadNumber(settings, "block_size", &e.block_size),
       ReadNumber(settings, "num_gpu_blocks", &e.num_gpu_blocks),
       ReadNumber(settings, "max_num_seqs", &e.max_num_seqs),
@@ -83,6 +131,8 @@ absl::StatusOr<RunSettings> ParseRunSettings(const Json& settings) {
                  &e.long_prefill_token_threshold),
       ReadNumber(settings, "spec_k", &e.num_speculative_tokens),
       ReadNumber(settings, "step_us", &out.step_us),
+      ReadOptional(settings, "retention_interval", &e.retention_interval),
+      ReadOptional(settings, "prefix_match_unit", &e.prefix_match_unit),
       ReadBool(settings, "enable_caching", &e.enable_prefix_caching),
       ReadBool(settings, "enable_chunked_prefill", &e.enable_chunked_prefill),
       ReadBool(settings, "async_scheduling", &e.async_scheduling),
@@ -105,8 +155,10 @@ absl::StatusOr<RunSettings> ParseRunSettings(const Json& settings) {
     }
     e.watermark = watermark->get<double>();
   }
-  const absl::Status valid = e.Validate();
-  if (!valid.ok()) return valid;
+  const absl::Status groups = ReadGroups(settings, &e);
+  if (!groups.ok()) return groups;
+  const absl::StatusOr<vllm::Settings> valid = e.Normalized();
+  if (!valid.ok()) return valid.status();
   return out;
 }
 
@@ -209,8 +261,10 @@ class Comparer {
     }
     for (const AllocatorState::Tables& tables : state.running) {
       if (!ids.empty() && !ids.contains(tables.id)) continue;
-      absl::StrAppend(&out, "\n  replayed table of request ", tables.id, ":");
-      AppendIds(tables.groups[0], 64, &out);
+      for (const std::vector<BlockId>& table : tables.groups) {
+        absl::StrAppend(&out, "\n  replayed table of request ", tables.id, ":");
+        AppendIds(table, 64, &out);
+      }
     }
     return out;
   }
@@ -250,9 +304,10 @@ absl::StatusOr<std::unique_ptr<LineReader>> OpenLines(const std::string& path) {
   return std::make_unique<LineReader>(std::move(*source));
 }
 
-SimulatorOptions LoopOptions(const RunSettings& settings) {
+SimulatorOptions LoopOptions(const RunSettings& settings,
+                             const vllm::VllmEngine& engine) {
   SimulatorOptions loop;
-  loop.block_tokens = settings.engine.block_size;
+  loop.block_tokens = engine.cache().units().hash_tokens;
   loop.max_model_len = settings.engine.max_model_len;
   loop.asynchronous = settings.engine.async_scheduling;
   loop.num_speculative_tokens = settings.engine.num_speculative_tokens;
@@ -288,7 +343,7 @@ absl::StatusOr<RunComparison> CompareRun(const Json& settings_json,
   auto engine = vllm::VllmEngine::Create(settings->engine);
   if (!engine.ok()) return engine.status();
   FixedCost cost(settings->step_us * 1000);
-  Simulator simulator(engine->get(), &cost, LoopOptions(*settings));
+  Simulator simulator(engine->get(), &cost, LoopOptions(*settings, **engine));
   StepLogOptions log_options;
   log_options.detail = comparer.expected().contains("sched");
   log_options.check_sums = comparer.expected().contains("crc");

@@ -101,7 +101,7 @@ absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
   if (settings.block_size < 1 || settings.block_size > int64_t{1} << 31) {
     return settings.Validate();
   }
-  settings.geometry.pool_bytes = kv_memory->value();
+  settings.pool_bytes = kv_memory->value();
   settings.num_gpu_blocks = *kv_memory / Bytes(settings.BlockBytes());
   return absl::OkStatus();
 }
@@ -155,7 +155,7 @@ absl::Status TakePlan(const PoolPlan& plan, ReplaySetup* setup) {
   settings.num_gpu_blocks = plan.num_blocks.value();
   settings.block_size = plan.scheduler_block_tokens.value();
   settings.max_model_len = plan.max_model_len.value();
-  settings.geometry.pool_bytes =
+  settings.pool_bytes =
       plan.ranks[plan.binding_rank].kv_memory.value();
   settings.geometry.row_bytes = group.used.value() / settings.block_size;
   settings.geometry.slot_padding = group.slot_padding.value();

@@ -5,18 +5,25 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engines/vllm/aligned_chunk.h"
 
 namespace kvsim::vllm {
 
 absl::StatusOr<std::unique_ptr<VllmEngine>> VllmEngine::Create(
     const Settings& settings) {
-  absl::Status status = settings.Validate();
-  if (!status.ok()) return status;
-  return std::unique_ptr<VllmEngine>(new VllmEngine(settings));
+  absl::StatusOr<Settings> normalized = settings.Normalized();
+  if (!normalized.ok()) return normalized.status();
+  return std::unique_ptr<VllmEngine>(new VllmEngine(*normalized));
 }
 
 VllmEngine::VllmEngine(const Settings& settings)
     : settings_(settings),
+      aligns_chunks_(settings.enable_prefix_caching &&
+                     std::any_of(settings.groups.begin(), settings.groups.end(),
+                                 [](const CacheGroup& g) {
+                                   return g.kind == GroupKind::kRecurrent &&
+                                          g.state_mode == StateMode::kAlign;
+                                 })),
       cache_(settings),
       waiting_(settings.policy),
       set_aside_(settings.policy) {}
@@ -43,6 +50,7 @@ Engine::Admission VllmEngine::Add(const RequestParams& params) {
   request->max_tokens = params.max_tokens;
   request->blocks.id = params.id;
   request->blocks.keys = params.keys;
+  request->blocks.num_prompt = params.num_prompt_tokens;
   const size_t at = static_cast<size_t>(params.id);
   if (by_id_.size() <= at) by_id_.resize(at + 1, nullptr);
   KVSIM_CHECK(by_id_[at] == nullptr);
@@ -85,12 +93,14 @@ RequestId VllmEngine::AbortHead() {
 
 void VllmEngine::Schedule(StepPlan* plan) {
   plan->Clear();
+  cache_.StartStep();
   const int64_t budget = ScheduleRunning(plan);
   if (plan->preempted.empty()) {
     ScheduleWaiting(budget, plan);
   } else if (!waiting_.empty() || !set_aside_.empty()) {
     plan->limit = AdmissionLimit::kPreemption;
   }
+  cache_.EndStep(&plan->copies);
   AdvanceComputed(plan);
 }
 
@@ -107,7 +117,30 @@ int64_t VllmEngine::RunnableTokens(const Request& r, int64_t budget) const {
     n = std::min(n, settings_.long_prefill_token_threshold);
   }
   n = std::min(n, budget);
-  return std::min(n, settings_.max_model_len - 1 - r.num_computed);
+  n = std::min(n, settings_.max_model_len - 1 - r.num_computed);
+  return n > 0 ? AlignChunk(r, r.num_computed, n, r.blocks.junction) : n;
+}
+
+// Cuts a chunk of n tokens behind `start` so that recurrent states stand on block
+// boundaries; 0 when too little is left for that.
+int64_t VllmEngine::AlignChunk(const Request& r, int64_t start, int64_t n,
+                               int64_t junction) const {
+  if (!aligns_chunks_ || start >= std::max(r.num_prompt, r.num_tokens() - 1)) {
+    return n;
+  }
+  const ChunkRules rules = {
+      .block = settings_.block_size,
+      .unit = cache_.units().fine_hits ? cache_.units().hash_tokens : 0,
+      .largest = LargestChunk(),
+      .drops_last_hit = settings_.DropsLastHit(),
+      .realigns = settings_.realign_chunks};
+  return AlignedChunk(rules, start, n, r.num_tokens(), r.num_prompt, junction);
+}
+
+int64_t VllmEngine::LargestChunk() const {
+  const int64_t threshold = settings_.long_prefill_token_threshold;
+  return threshold > 0 ? std::min(threshold, settings_.max_num_batched_tokens)
+                       : settings_.max_num_batched_tokens;
 }
 
 int64_t VllmEngine::ScheduleRunning(StepPlan* plan) {
@@ -116,9 +149,7 @@ int64_t VllmEngine::ScheduleRunning(StepPlan* plan) {
     Request* r = running_[i];
     const int64_t n = RunnableTokens(*r, budget);
     if (n <= 0) continue;
-    if (cache_.Extend(&r->blocks, r->num_tokens(), r->num_computed, n) !=
-            Refusal::kNone &&
-        !MakeRoom(r, n, &i, &budget, plan)) {
+    if (Extend(r, n) != Refusal::kNone && !MakeRoom(r, n, &i, &budget, plan)) {
       break;
     }
     const int64_t drafts = std::clamp<int64_t>(
@@ -151,9 +182,13 @@ bool VllmEngine::MakeRoom(Request* request, int64_t num_new, size_t* index,
     }
     Preempt(victim, plan);
     if (victim == request) return false;
-  } while (cache_.Extend(&request->blocks, request->num_tokens(),
-                         request->num_computed, num_new) != Refusal::kNone);
+  } while (Extend(request, num_new) != Refusal::kNone);
   return true;
+}
+
+Refusal VllmEngine::Extend(Request* r, int64_t num_new) {
+  return cache_.Extend(&r->blocks, r->num_tokens(), r->num_computed,
+                       r->num_computed - r->num_in_flight, num_new);
 }
 
 // FCFS: the last of running. Priority: the greatest (priority, arrival), the
@@ -173,6 +208,7 @@ void VllmEngine::Preempt(Request* request, StepPlan* plan) {
   request->status = Request::Status::kPreempted;
   request->num_computed = 0;
   request->num_drafts = 0;
+  request->num_in_flight = 0;
   ++request->num_preemptions;
   waiting_.PushFront(request);
   plan->preempted.push_back(request->id);
@@ -228,8 +264,7 @@ AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
                                     StepPlan* plan) {
   const int64_t num_tokens = request->num_tokens();
   const PrefixHit& hit = cache_.FindHit(request->blocks, num_tokens);
-  const int64_t hit_tokens =
-      static_cast<int64_t>(hit.blocks.size()) * cache_.block_size();
+  const int64_t hit_tokens = hit.tokens;
   int64_t n = num_tokens - hit_tokens;
   if (settings_.long_prefill_token_threshold > 0) {
     n = std::min(n, settings_.long_prefill_token_threshold);
@@ -237,13 +272,16 @@ AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
   if (!settings_.enable_chunked_prefill && n > *budget) {
     return AdmissionLimit::kTokenBudget;
   }
-  n = std::min(n, *budget);
+  n = AlignChunk(*request, hit_tokens, std::min(n, *budget), hit.junction);
+  if (n == 0) return AdmissionLimit::kTokenBudget;
   const int64_t watermark = running_.empty() ? 0 : settings_.WatermarkBlocks();
   switch (cache_.Admit(&request->blocks, num_tokens, n, watermark)) {
     case Refusal::kGate:
       return AdmissionLimit::kGate;
     case Refusal::kBlocks:
       return AdmissionLimit::kBlocks;
+    case Refusal::kStateDeferral:
+      return AdmissionLimit::kStateDeferral;
     case Refusal::kNone:
       break;
   }
@@ -266,6 +304,7 @@ void VllmEngine::AdvanceComputed(StepPlan* plan) {
   for (ScheduledRequest& work : plan->scheduled) {
     Request* r = by_id_[static_cast<size_t>(work.id)];
     r->num_computed += work.num_tokens;
+    r->num_in_flight += work.num_tokens;
     plan->total_tokens += work.num_tokens;
     work.samples = r->num_computed >= r->num_tokens() + r->num_placeholders;
     if (!settings_.async_scheduling || !work.samples) continue;
@@ -301,6 +340,7 @@ void VllmEngine::RecordOutputs(Request* request, const ScheduledRequest& work,
   if (request->num_placeholders > 0) request->num_placeholders -= rejected;
   const bool running = request->status == Request::Status::kRunning;
   if (running && work.residency == request->num_preemptions) {
+    request->num_in_flight -= work.num_tokens;
     cache_.CompleteRows(&request->blocks, work.num_tokens - rejected);
   }
   if (sampled == 0) return;
@@ -350,7 +390,7 @@ EngineCounts VllmEngine::Counts() const {
   counts.cached_keys = pool.num_keys();
   counts.allocations = pool.allocations();
   counts.evictions = pool.evictions();
-  counts.evicted_keys = pool.evictions();
+  counts.evicted_keys = pool.evicted_keys();
   return counts;
 }
 
@@ -360,16 +400,16 @@ int64_t VllmEngine::NumOutputs(RequestId id) const {
 }
 
 std::span<const BlockId> VllmEngine::BlockTable(RequestId id, int group) const {
-  KVSIM_CHECK(group == 0);
+  KVSIM_CHECK(group >= 0 && group < NumGroups());
   const Request* request = Lookup(id);
-  if (request == nullptr) return {};
-  return request->blocks.table;
+  if (request == nullptr || request->blocks.groups.empty()) return {};
+  return request->blocks.groups[static_cast<size_t>(group)].table;
 }
 
 std::vector<int64_t> VllmEngine::CommonPrefixBlocks() const {
-  if (running_.empty()) return {0};
-  return {cache_.CommonPrefixBlocks(running_.front()->blocks,
-                                    static_cast<int64_t>(running_.size()))};
+  if (running_.empty()) return std::vector<int64_t>(cache_.num_groups(), 0);
+  return cache_.CommonPrefixBlocks(running_.front()->blocks,
+                                   static_cast<int64_t>(running_.size()));
 }
 
 AllocatorState VllmEngine::Inspect() const {
@@ -379,10 +419,14 @@ AllocatorState VllmEngine::Inspect() const {
   const BlockId n = static_cast<BlockId>(pool.num_blocks());
   for (BlockId id = 0; id < n; ++id) {
     state.ref_counts.push_back(static_cast<int32_t>(pool.RefCount(id)));
-    state.keyed.push_back(pool.HasKey(id) ? 1 : 0);
+    state.keyed.push_back(pool.HasAnyKey(id) ? 1 : 0);
   }
   for (const Request* r : running_) {
-    state.running.push_back({r->id, {r->blocks.table}});
+    AllocatorState::Tables& tables = state.running.emplace_back();
+    tables.id = r->id;
+    for (const GroupBlocks& group : r->blocks.groups) {
+      tables.groups.push_back(group.table);
+    }
   }
   return state;
 }

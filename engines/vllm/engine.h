@@ -1,4 +1,4 @@
-// vLLM's v1 scheduler over one full-attention cache group.
+// vLLM's v1 scheduler over the cache groups of a model.
 //
 // Model:      running requests first, in order, then the waiting queue, under a
 //             token budget and a sequence limit. A running request that gets no
@@ -47,7 +47,9 @@ class VllmEngine final : public Engine {
   LedgerSnapshot Ledger() const override { return cache_.Ledger(); }
   int64_t NumOutputs(RequestId id) const override;
 
-  int NumGroups() const override { return 1; }
+  int NumGroups() const override {
+    return static_cast<int>(cache_.num_groups());
+  }
   std::span<const BlockId> BlockTable(RequestId id, int group) const override;
   std::vector<int64_t> CommonPrefixBlocks() const override;
   AllocatorState Inspect() const override;
@@ -63,6 +65,10 @@ class VllmEngine final : public Engine {
   int64_t ScheduleRunning(StepPlan* plan);
   void ScheduleWaiting(int64_t budget, StepPlan* plan);
   int64_t RunnableTokens(const Request& request, int64_t budget) const;
+  int64_t AlignChunk(const Request& request, int64_t start, int64_t n,
+                     int64_t junction) const;
+  int64_t LargestChunk() const;
+  Refusal Extend(Request* request, int64_t num_new);
   // Frees blocks by preemption until the request fits. False: it was its own
   // victim. `index` is its place in running_, kept up to date.
   bool MakeRoom(Request* request, int64_t num_new, size_t* index,
@@ -83,6 +89,7 @@ class VllmEngine final : public Engine {
   void Forget(Request* request);
 
   const Settings settings_;
+  const bool aligns_chunks_;
   KvCacheManager cache_;
   std::vector<Request*> running_;
   RequestQueue waiting_;

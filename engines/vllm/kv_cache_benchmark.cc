@@ -58,14 +58,12 @@ uint64_t Mixed(uint64_t hash, uint64_t value) {
 }
 
 void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
-  int64_t at =
-      static_cast<int64_t>(cache->FindHit(*request, tokens).blocks.size()) *
-      kBlock;
+  int64_t at = cache->FindHit(*request, tokens).tokens;
   int64_t n = std::min(kChunk, tokens - at);
   KVSIM_CHECK(cache->Admit(request, tokens, n, 0) == Refusal::kNone);
   for (at += n; at < tokens; at += n) {
     n = std::min(kChunk, tokens - at);
-    KVSIM_CHECK(cache->Extend(request, tokens, at, n) == Refusal::kNone);
+    KVSIM_CHECK(cache->Extend(request, tokens, at, at, n) == Refusal::kNone);
   }
 }
 
@@ -85,8 +83,10 @@ void Churn(KvCacheManager* cache, uint64_t seed) {
     request.keys = keys.back().get();
     if (i + 1 < kRequests) Take(cache, &request, kShort * kBlock);
   }
-  random.Shuffle(std::span(requests));
-  for (RequestBlocks& request : requests) cache->Free(&request);
+  std::vector<RequestBlocks*> order;
+  for (RequestBlocks& request : requests) order.push_back(&request);
+  random.Shuffle(std::span(order));
+  for (RequestBlocks* request : order) cache->Free(request);
 }
 
 enum Phase { kCold, kHit, kFree };
@@ -114,7 +114,7 @@ void BM_LongPrompt(benchmark::State& state) {
     state.PauseTiming();
     if (prompt == 2) {  // of the first round: later ones vary in number
       for (BlockId id : cache.pool().FreeQueue()) result = Mixed(result, id);
-      for (BlockId id : request.table) result = Mixed(result, id);
+      for (BlockId id : request.groups[0].table) result = Mixed(result, id);
     }
     if (phase != kFree) cache.Free(&request);
     state.ResumeTiming();

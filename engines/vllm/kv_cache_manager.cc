@@ -2,19 +2,43 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace kvsim::vllm {
+namespace {
+
+Settings Normalize(const Settings& settings) {
+  absl::StatusOr<Settings> normalized = settings.Normalized();
+  KVSIM_CHECK(normalized.ok()) << normalized.status().message();
+  return *std::move(normalized);
+}
+
+CacheUnits UnitsOf(const Settings& settings) {
+  CacheUnits units;
+  const absl::Status status =
+      ComputeUnits(settings.groups, settings.prefix_match_unit, &units);
+  KVSIM_CHECK(status.ok()) << status.message();
+  return units;
+}
+
+}  // namespace
 
 KvCacheManager::KvCacheManager(const Settings& settings)
-    : block_size_(settings.block_size),
-      max_model_len_(settings.max_model_len),
-      lookahead_(settings.LookaheadTokens()),
-      drops_last_hit_(settings.DropsLastHit()),
-      reserve_full_sequence_(settings.reserve_full_sequence),
-      remember_refusal_(settings.remember_refusal),
-      geometry_(settings.geometry),
-      block_bytes_(settings.BlockBytes()),
-      pool_(settings.num_gpu_blocks, settings.enable_prefix_caching,
-            settings.free_order) {}
+    : settings_(Normalize(settings)),
+      one_full_group_(settings_.groups.size() == 1 &&
+                      settings_.groups[0].kind == GroupKind::kFull),
+      units_(UnitsOf(settings_)),
+      block_bytes_(settings_.BlockBytes()),
+      pool_(settings_.num_gpu_blocks, settings_.enable_prefix_caching,
+            settings_.free_order, static_cast<int>(settings_.groups.size())),
+      lookup_(settings_.groups, units_, settings_.DropsLastHit(), pool_) {
+  for (size_t g = 0; g < settings_.groups.size(); ++g) {
+    groups_.push_back(GroupManager::Create(settings_, units_, g, &pool_));
+  }
+  hit_.groups.resize(groups_.size());
+}
+
+// --- hits -------------------------------------------------------------------------
 
 const PrefixHit& KvCacheManager::FindHit(const RequestBlocks& request,
                                          int64_t num_tokens) {
@@ -23,43 +47,23 @@ const PrefixHit& KvCacheManager::FindHit(const RequestBlocks& request,
     return hit_;
   }
   Forget();
-  hit_.blocks.clear();
-  hit_.unheld = 0;
-  run_ = 0;
-  dropped_ = kNullBlock;
-  if (!pool_.prefix_caching()) return hit_;
-  const int64_t limit = (num_tokens - 1) / block_size_;
-  const std::span<const uint64_t> keys = request.keys->Prefix(limit);
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (i + 8 < keys.size()) pool_.PrefetchKey(keys[i + 8]);
-    const BlockId id = pool_.Find(keys[i]);
-    if (id == kNullBlock) break;
-    hit_.blocks.push_back(id);
-    if (pool_.RefCount(id) == 0) ++hit_.unheld;
-  }
-  run_ = static_cast<int64_t>(hit_.blocks.size());
-  if (drops_last_hit_ && run_ > 0) {
-    dropped_ = hit_.blocks.back();
-    if (pool_.RefCount(dropped_) == 0) --hit_.unheld;
-    hit_.blocks.pop_back();
-  }
+  const int64_t limit = pool_.prefix_caching() ? num_tokens - 1 : 0;
+  lookup_.Find(request.keys, limit, &hit_);
+  if (!settings_.junctions) hit_.junction = 0;
   return hit_;
 }
 
-// The refused look-up stays right until a block of its run changes hands or the
-// key it missed appears.
-void KvCacheManager::Remember(const RequestBlocks& request,
-                              int64_t num_tokens) {
-  if (!remember_refusal_ || remembered_id_ == request.id) return;
-  const int64_t limit = (num_tokens - 1) / block_size_;
-  const bool missed = pool_.prefix_caching() && run_ < limit;
-  const uint64_t miss_key =
-      missed ? request.keys->Prefix(run_ + 1)[static_cast<size_t>(run_)] : 0;
-  if (dropped_ != kNullBlock) hit_.blocks.push_back(dropped_);
-  pool_.Watch(hit_.blocks, missed, miss_key);
-  if (dropped_ != kNullBlock) hit_.blocks.pop_back();
-  remembered_id_ = request.id;
-  remembered_tokens_ = num_tokens;
+// A refused look-up stays right until a block it saw changes hands or a key it
+// missed appears.
+Refusal KvCacheManager::Refuse(const RequestBlocks& request, int64_t num_tokens,
+                               int64_t need, Refusal refusal) {
+  if (settings_.remember_refusal && remembered_id_ != request.id) {
+    pool_.Watch(lookup_.seen_blocks(), lookup_.missed_keys());
+    remembered_id_ = request.id;
+    remembered_tokens_ = num_tokens;
+  }
+  return need > pool_.num_blocks() && hit_.tokens > 0 ? Refusal::kStateDeferral
+                                                      : refusal;
 }
 
 void KvCacheManager::Forget() {
@@ -68,123 +72,162 @@ void KvCacheManager::Forget() {
   remembered_id_ = kNobody;
 }
 
+// --- taking blocks ----------------------------------------------------------------
+
+SlotRequest KvCacheManager::SlotsFor(int64_t computed, int64_t num_new,
+                                     int64_t hit) const {
+  const int64_t end = computed + num_new;
+  return {.main_end = std::min(end, settings_.max_model_len),
+          .slots_end = std::min(end + settings_.LookaheadTokens(),
+                                settings_.max_model_len),
+          .computed = computed,
+          .hit = hit};
+}
+
+int64_t KvCacheManager::Need(const RequestBlocks& request,
+                             const SlotRequest& slots,
+                             const PrefixHit* hit) const {
+  int64_t need = 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    need += groups_[g]->Need(request, slots,
+                             hit == nullptr ? nullptr : &hit->groups[g]);
+  }
+  return need;
+}
+
 Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
                               int64_t num_new, int64_t watermark) {
-  const int64_t hits = static_cast<int64_t>(hit_.blocks.size());
   const int64_t room = pool_.num_free() - watermark;
-  const int64_t whole = BlocksFor(std::min(num_tokens, max_model_len_));
-  if (reserve_full_sequence_ && whole - hits + hit_.unheld > room) {
-    Remember(*request, num_tokens);
-    return Refusal::kGate;
+  request->groups.resize(groups_.size());
+  if (settings_.reserve_full_sequence) {
+    const int64_t whole = std::min(num_tokens, settings_.max_model_len);
+    const int64_t need = Need(*request,
+                              {.main_end = whole,
+                               .slots_end = whole,
+                               .computed = hit_.tokens,
+                               .hit = hit_.tokens,
+                               .whole_prompt = true},
+                              &hit_);
+    if (need > room) return Refuse(*request, num_tokens, need, Refusal::kGate);
   }
-  const int64_t hit_tokens = hits * block_size_;
-  const int64_t slots_end =
-      std::min(hit_tokens + num_new + lookahead_, max_model_len_);
-  if (BlocksFor(slots_end) - hits + hit_.unheld > room) {
-    Remember(*request, num_tokens);
-    return Refusal::kBlocks;
-  }
+  const SlotRequest slots = SlotsFor(hit_.tokens, num_new, hit_.tokens);
+  const int64_t need = Need(*request, slots, &hit_);
+  if (need > room) return Refuse(*request, num_tokens, need, Refusal::kBlocks);
   Forget();
-  for (BlockId id : hit_.blocks) pool_.Touch(id);
-  request->table.assign(hit_.blocks.begin(), hit_.blocks.end());
-  request->num_keyed = hits;
-  request->rows_done = hit_tokens;
-  TakeSlots(request, slots_end);
-  CacheBlocks(request, std::min(hit_tokens + num_new, num_tokens));
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    groups_[g]->TakeHit(request, hit_.groups[g], hit_.tokens);
+  }
+  request->rows_done = hit_.tokens;
+  request->junction = hit_.junction;
+  request->holder = holders_.size();
+  holders_.push_back(request);
+  Take(request, slots, /*admitted=*/true);
+  CacheBlocks(request, std::min(hit_.tokens + num_new, num_tokens));
   return Refusal::kNone;
 }
 
 Refusal KvCacheManager::Extend(RequestBlocks* request, int64_t num_tokens,
-                               int64_t num_computed, int64_t num_new) {
-  const int64_t slots_end =
-      std::min(num_computed + num_new + lookahead_, max_model_len_);
-  const int64_t held = static_cast<int64_t>(request->table.size());
-  if (BlocksFor(slots_end) - held > pool_.num_free()) return Refusal::kBlocks;
-  TakeSlots(request, slots_end);
+                               int64_t num_computed, int64_t num_processed,
+                               int64_t num_new) {
+  const SlotRequest slots = SlotsFor(num_computed, num_new, 0);
+  const int64_t passed =
+      settings_.free_on_processed ? num_processed : num_computed;
+  if (!one_full_group_) {
+    for (const auto& group : groups_) group->DropSkipped(request, passed);
+  }
+  if (Need(*request, slots, nullptr) > pool_.num_free()) {
+    return Refusal::kBlocks;
+  }
+  Take(request, slots, /*admitted=*/false);
   CacheBlocks(request, std::min(num_computed + num_new, num_tokens));
   return Refusal::kNone;
 }
 
-void KvCacheManager::TakeSlots(RequestBlocks* request, int64_t slots_end) {
-  const int64_t held = static_cast<int64_t>(request->table.size());
-  const int64_t missing = BlocksFor(slots_end) - held;
-  if (request->slots_end > 0) {
-    tail_slack_rows_ -= (held * block_size_) - request->slots_end;
+void KvCacheManager::Take(RequestBlocks* request, const SlotRequest& slots,
+                          bool admitted) {
+  if (units_.fine_hits) {
+    BlockCopy copy;
+    for (const auto& group : groups_) {
+      if (group->CopyOnWrite(request, slots.computed, admitted, &copy)) {
+        copies_.push_back(copy);
+      }
+    }
   }
-  if (missing > 0) pool_.Allocate(missing, &request->table);
-  request->slots_end = slots_end;
-  tail_slack_rows_ +=
-      static_cast<int64_t>(request->table.size()) * block_size_ - slots_end;
+  for (const auto& group : groups_) group->Take(request, slots);
 }
 
 void KvCacheManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens) {
   if (!pool_.prefix_caching()) return;
-  const int64_t full = num_tokens / block_size_;
-  if (full <= request->num_keyed) return;
-  const size_t from = static_cast<size_t>(request->num_keyed);
-  const size_t count = static_cast<size_t>(full) - from;
-  pool_.AssignKeys(std::span(request->table).subspan(from, count),
-                   request->keys->Prefix(full).subspan(from, count));
-  request->num_keyed = full;
+  const int64_t unit = units_.scheduler_tokens;
+  for (const auto& group : groups_) {
+    group->CacheBlocks(request, num_tokens / unit * unit, num_tokens);
+  }
 }
 
+// --- giving back ------------------------------------------------------------------
+
 void KvCacheManager::CompleteRows(RequestBlocks* request, int64_t n) {
-  int64_t at = request->rows_done;
-  const int64_t end = at + n;
-  while (at < end) {
-    const int64_t block = at / block_size_;
-    const int64_t stop = std::min(end, (block + 1) * block_size_);
-    pool_.AddRows(request->table[static_cast<size_t>(block)], stop - at);
-    at = stop;
+  const int64_t end = request->rows_done + n;
+  for (const auto& group : groups_) {
+    group->CompleteRows(request, request->rows_done, end);
   }
   request->rows_done = end;
 }
 
 void KvCacheManager::Free(RequestBlocks* request) {
-  CompleteRows(request, std::max<int64_t>(0, request->num_keyed * block_size_ -
-                                                 request->rows_done));
-  tail_slack_rows_ -=
-      static_cast<int64_t>(request->table.size()) * block_size_ -
-      request->slots_end;
-  pool_.ReleaseReversed(request->table);
-  request->table.clear();
-  request->num_keyed = request->slots_end = request->rows_done = 0;
+  if (request->holder == RequestBlocks::kHoldsNothing) return;
+  for (const auto& group : groups_) group->Free(request);
+  request->rows_done = 0;
+  holders_.back()->holder = request->holder;
+  holders_[request->holder] = holders_.back();
+  holders_.pop_back();
+  request->holder = RequestBlocks::kHoldsNothing;
 }
 
-int64_t KvCacheManager::CommonPrefixBlocks(const RequestBlocks& request,
-                                           int64_t num_holders) const {
-  if (!pool_.prefix_caching()) return 0;
-  int64_t n = 0;
-  for (BlockId id : request.table) {
-    if (pool_.RefCount(id) != num_holders) break;
-    ++n;
+void KvCacheManager::StartStep() {
+  if (one_full_group_) return;
+  for (const auto& group : groups_) group->StartStep();
+}
+
+void KvCacheManager::EndStep(std::vector<BlockCopy>* copies) {
+  if (copies_.empty()) return;
+  // One owner less of each, first copy first.
+  std::vector<BlockId> ends;
+  for (size_t i = copies_.size(); i-- > 0;) {
+    ends.push_back(copies_[i].to);
+    ends.push_back(copies_[i].from);
   }
-  return n;
+  pool_.ReleaseReversed(ends);
+  copies->insert(copies->end(), copies_.begin(), copies_.end());
+  copies_.clear();
+}
+
+// --- inspection -------------------------------------------------------------------
+
+std::vector<int64_t> KvCacheManager::CommonPrefixBlocks(
+    const RequestBlocks& request, int64_t num_holders) const {
+  std::vector<int64_t> common(groups_.size(), 0);
+  if (!pool_.prefix_caching() || request.groups.empty()) return common;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (settings_.groups[g].kind != GroupKind::kFull) continue;
+    for (BlockId id : request.groups[g].table) {
+      if (pool_.RefCount(id) != num_holders) break;
+      ++common[g];
+    }
+  }
+  return common;
 }
 
 LedgerSnapshot KvCacheManager::Ledger() const {
   LedgerSnapshot ledger;
-  const int64_t s = block_bytes_, row = geometry_.row_bytes;
-  const int64_t held = pool_.num_held();
-  const int64_t live = pool_.held_rows();
+  const int64_t s = block_bytes_;
   ledger.pool_bytes =
-      geometry_.pool_bytes > 0 ? geometry_.pool_bytes : s * pool_.num_blocks();
+      settings_.pool_bytes > 0 ? settings_.pool_bytes : s * pool_.num_blocks();
   ledger[Account::kRemainder] = ledger.pool_bytes - s * pool_.num_blocks();
   ledger[Account::kNull] = s;
-  ledger[Account::kIdle] = s * pool_.num_idle();
   ledger[Account::kFree] = s * (pool_.num_free() - pool_.num_idle());
-  ledger[Account::kSlotPadding] = geometry_.slot_padding * held;
-  ledger[Account::kPagePadding] = geometry_.page_padding * held;
-  ledger[Account::kLive] = row * live;
-  ledger[Account::kTailSlack] = row * tail_slack_rows_;
-  ledger[Account::kInFlight] =
-      row * (held * block_size_ - live - tail_slack_rows_);
-  ledger[OfWhich::kDuplicates] =
-      s * (pool_.num_keyed_blocks() - pool_.num_keys());
-  ledger[OfWhich::kSharedRows] = row * pool_.shared_rows();
-  ledger[OfWhich::kSharingSaved] = row * pool_.saved_rows();
-  ledger[OfWhich::kIdlePadding] =
-      (geometry_.slot_padding + geometry_.page_padding) * pool_.num_idle();
+  ledger[OfWhich::kDuplicates] = s * pool_.num_duplicates();
+  for (const auto& group : groups_) group->AddAccounts(holders_, &ledger);
   return ledger;
 }
 

@@ -1,61 +1,56 @@
-// The block tables of all requests in one full-attention cache group.
+// The block tables of all requests, over all cache groups of a model.
 //
-// Model:      vLLM's KVCacheManager with one group of full attention (MHA, GQA,
-//             MLA, MLA with index keys): a request holds ceil(tokens / block)
-//             blocks; every full block gets its chain key the moment it is
-//             scheduled, so a later request of the same step hits it already.
-//             Under decode-context parallelism a block spans block_size·dcp
-//             tokens; the arithmetic is the same.
-// Invariants: (1) a table has at most ceil(slots_end / block) blocks more than
-//             what rejected drafts left behind, and never fewer;
-//             (2) keys are assigned to a prefix of the table;
-//             (3) held rows = live + in flight + tail slack, all ≥ 0.
-// Costs:      Allocate O(new blocks) and O(1) when the table has room; FindHit
-//             O(hit blocks), O(1) while nothing it depends on changed.
-// Errors:     no room is a Refusal; nothing was taken then.
-// Source:     kv_cache_manager.py allocate_slots, single_type_kv_cache_manager.py
-//             FullAttentionManager (2026-08-17).
+// Model:      vLLM's KVCacheManager: one pool of equal blocks, one table per request
+//             and group. A request is served the longest prefix that every group has
+//             (engines/vllm/prefix_lookup.h); blocks get their keys the moment they
+//             are scheduled, so a later request of the same step hits them already.
+//             Under context parallelism a block spans block_tokens times the ranks;
+//             the arithmetic is the same.
+// Order:      a step of a request gives back what its windows left, counts what it
+//             needs over all groups, and only then takes: hits of all groups, copies,
+//             new blocks. Copies' other halves stay held until EndStep().
+// Invariants: (1) "no room" took nothing (but may have given back);
+//             (2) the groups' accounts and the pool's sum to the pool's bytes.
+// Costs:      Extend O(groups) when nothing changes, else O(blocks taken, dropped or
+//             keyed); FindHit O(blocks looked at), O(1) while nothing it depends on
+//             changed; Ledger O(groups · requests that hold blocks) with windows or
+//             states, O(1) with full attention only.
+// Errors:     no room is a Refusal.
+// Source:     kv_cache_manager.py allocate_slots (2026-08-17).
 #ifndef KVSIM_ENGINES_VLLM_KV_CACHE_MANAGER_H_
 #define KVSIM_ENGINES_VLLM_KV_CACHE_MANAGER_H_
 
 #include <cstdint>
-#include <span>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "allocator/block_pool.h"
 #include "allocator/ledger.h"
-#include "base/key_chain.h"
+#include "base/block_copy.h"
+#include "engines/vllm/cache_group.h"
+#include "engines/vllm/group_manager.h"
+#include "engines/vllm/prefix_hit.h"
+#include "engines/vllm/prefix_lookup.h"
+#include "engines/vllm/request_blocks.h"
 #include "engines/vllm/settings.h"
 
 namespace kvsim::vllm {
 
-// What one request holds. Owned by the scheduler, changed by the manager only.
-struct RequestBlocks {
-  int64_t id = 0;              // names the request; never reused
-  KeyChain* keys = nullptr;    // chain at the group's block size
-  std::vector<BlockId> table;  // position-indexed
-  int64_t num_keyed = 0;       // leading blocks that carry their key
-  int64_t slots_end = 0;       // tokens that slots were asked for
-  int64_t rows_done = 0;       // leading tokens whose rows are computed
+enum class Refusal : uint8_t {
+  kNone,
+  kGate,           // the whole prompt does not fit
+  kBlocks,         // this step's blocks do not fit
+  kStateDeferral,  // hits a state that this very step computes
 };
-
-// Leading blocks of a request that are cached now. Valid until the next call
-// that changes the pool.
-struct PrefixHit {
-  std::vector<BlockId> blocks;
-  int64_t unheld = 0;  // of which nobody holds: touching them costs free blocks
-};
-
-enum class Refusal : uint8_t { kNone, kGate, kBlocks };
 
 class KvCacheManager {
  public:
+  // REQUIRES: settings.Normalized().ok().
   explicit KvCacheManager(const Settings& settings);
 
-  // The longest cached prefix of a request with num_tokens known tokens: whole
-  // blocks, at least one token is left to compute. The result stays inside the
-  // manager and is what AdmitAndAllocate() uses.
+  // The longest cached prefix of a request with num_tokens known tokens, at least
+  // one of which is left to compute. The result stays inside the manager and is what
+  // Admit() uses.
   const PrefixHit& FindHit(const RequestBlocks& request, int64_t num_tokens);
 
   // Admits a waiting request whose hit FindHit() just returned: checks the gate
@@ -64,9 +59,9 @@ class KvCacheManager {
   Refusal Admit(RequestBlocks* request, int64_t num_tokens, int64_t num_new,
                 int64_t watermark);
   // Slots for num_new tokens after num_computed of a running request, plus
-  // lookahead. kBlocks when they do not fit.
+  // lookahead; num_processed of them are computed, the others in flight.
   Refusal Extend(RequestBlocks* request, int64_t num_tokens,
-                 int64_t num_computed, int64_t num_new);
+                 int64_t num_computed, int64_t num_processed, int64_t num_new);
   // Keys for the full blocks below num_tokens (asynchronous scheduling learns
   // its tokens late).
   void CacheBlocks(RequestBlocks* request, int64_t num_tokens);
@@ -77,40 +72,45 @@ class KvCacheManager {
   // anybody can read them.
   void Free(RequestBlocks* request);
 
-  int64_t CommonPrefixBlocks(const RequestBlocks& request,
-                             int64_t num_holders) const;
+  void StartStep();
+  // Ends a step's scheduling: appends the copies it made and lets go of them.
+  void EndStep(std::vector<BlockCopy>* copies);
+
+  // Per group: leading blocks of the request that all num_holders requests hold;
+  // 0 for groups other than full attention.
+  std::vector<int64_t> CommonPrefixBlocks(const RequestBlocks& request,
+                                          int64_t num_holders) const;
   LedgerSnapshot Ledger() const;
   const BlockPool& pool() const { return pool_; }
-  int64_t block_size() const { return block_size_; }
+  const CacheUnits& units() const { return units_; }
+  size_t num_groups() const { return groups_.size(); }
 
  private:
   static constexpr int64_t kNobody = -1;
 
-  int64_t BlocksFor(int64_t tokens) const {
-    return (tokens + block_size_ - 1) / block_size_;
-  }
-  void TakeSlots(RequestBlocks* request, int64_t slots_end);
-  void Remember(const RequestBlocks& request, int64_t num_tokens);
+  int64_t Need(const RequestBlocks& request, const SlotRequest& slots,
+               const PrefixHit* hit) const;
+  SlotRequest SlotsFor(int64_t computed, int64_t num_new, int64_t hit) const;
+  Refusal Refuse(const RequestBlocks& request, int64_t num_tokens, int64_t need,
+                 Refusal refusal);
+  void Take(RequestBlocks* request, const SlotRequest& slots, bool admitted);
   void Forget();
 
-  const int64_t block_size_;
-  const int64_t max_model_len_;
-  const int64_t lookahead_;
-  const bool drops_last_hit_;
-  const bool reserve_full_sequence_;
-  const bool remember_refusal_;
-  const BlockGeometry geometry_;
+  const Settings settings_;
+  const bool one_full_group_;
+  CacheUnits units_;
   const int64_t block_bytes_;
   BlockPool pool_;
+  PrefixLookup lookup_;
+  std::vector<std::unique_ptr<GroupManager>> groups_;
 
   // The last look-up, and for whom it is still right while the watch holds.
   PrefixHit hit_;
-  int64_t run_ = 0;  // matched blocks before the last one was dropped
-  BlockId dropped_ = kNullBlock;
   int64_t remembered_id_ = kNobody;
   int64_t remembered_tokens_ = 0;
 
-  int64_t tail_slack_rows_ = 0;
+  std::vector<BlockCopy> copies_;  // of this step
+  std::vector<RequestBlocks*> holders_;
 };
 
 }  // namespace kvsim::vllm

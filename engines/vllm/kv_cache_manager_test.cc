@@ -71,9 +71,7 @@ class KvCacheManagerTest : public ::testing::Test {
 
   // Tokens that the cache would serve.
   int64_t Hit(Story* s) {
-    return static_cast<int64_t>(
-               cache_->FindHit(s->blocks, s->num_tokens).blocks.size()) *
-           cache_->block_size();
+    return cache_->FindHit(s->blocks, s->num_tokens).tokens;
   }
   // Admits with a chunk of at most n tokens behind the hit.
   Refusal Admit(Story* s, int64_t chunk = 1000, int64_t watermark = 0) {
@@ -87,14 +85,21 @@ class KvCacheManagerTest : public ::testing::Test {
   // One more output, and the slot that it needs.
   Refusal Decode(Story* s) {
     ++s->num_tokens;
-    const Refusal refusal =
-        cache_->Extend(&s->blocks, s->num_tokens, s->num_computed, 1);
+    const Refusal refusal = Extend(s, s->num_tokens, s->num_computed, 1);
     if (refusal == Refusal::kNone) ++s->num_computed;
     return refusal;
   }
   void Free(Story* s) { cache_->Free(&s->blocks); }
 
-  const Ids& Table(const Story* s) { return s->blocks.table; }
+  Refusal Extend(Story* s, int64_t num_tokens, int64_t num_computed,
+                 int64_t num_new) {
+    return cache_->Extend(&s->blocks, num_tokens, num_computed, num_computed,
+                          num_new);
+  }
+
+  const Ids& Table(const Story* s, size_t group = 0) {
+    return s->blocks.groups[group].table;
+  }
   Ids FreeQueue() { return pool().FreeQueue(); }
   const BlockPool& pool() { return cache_->pool(); }
 
@@ -237,7 +242,7 @@ TEST_F(KvCacheManagerTest, T11APreemptedRequestHitsItsOwnBlocksButMustWait) {
   EXPECT_EQ(Decode(a), Refusal::kBlocks);  // the pool is full
   Free(b);                                 // preempted
   EXPECT_EQ(FreeQueue(), (Ids{7, 6, 5, 4}));
-  ASSERT_EQ(cache_->Extend(&a->blocks, 13, 12, 1), Refusal::kNone);
+  ASSERT_EQ(Extend(a, 13, 12, 1), Refusal::kNone);
   EXPECT_EQ(Table(a), (Ids{1, 2, 3, 7}));
   EXPECT_EQ(Hit(b), 12);
   EXPECT_EQ(Admit(b), Refusal::kGate);  // 3 touched + 1 new > 3 free
@@ -392,10 +397,10 @@ TEST_F(KvCacheManagerTest, RejectedDraftsKeepTheirBlocks) {
   ASSERT_EQ(Admit(a), Refusal::kNone);  // 8 slots
   EXPECT_EQ(Table(a), (Ids{1, 2}));
   // One output and four drafts: 4 + 5 + 4 = 13 slots.
-  ASSERT_EQ(cache_->Extend(&a->blocks, 5, 4, 5), Refusal::kNone);
+  ASSERT_EQ(Extend(a, 5, 4, 5), Refusal::kNone);
   EXPECT_EQ(Table(a), (Ids{1, 2, 3, 4}));
   // All rejected: 5 + 1 + 4 = 10 slots; the fourth block stays.
-  ASSERT_EQ(cache_->Extend(&a->blocks, 6, 5, 1), Refusal::kNone);
+  ASSERT_EQ(Extend(a, 6, 5, 1), Refusal::kNone);
   EXPECT_EQ(Table(a), (Ids{1, 2, 3, 4}));
   // Draft tokens were never hashed.
   EXPECT_EQ(pool().num_keyed_blocks(), 1);
@@ -407,7 +412,7 @@ TEST_F(KvCacheManagerTest, BlocksAreKeyedWhenTheirTokensBecomeKnown) {
   Story* a = Prompt(P(7));
   ASSERT_EQ(Admit(a), Refusal::kNone);
   // The eighth token is scheduled before it is known.
-  ASSERT_EQ(cache_->Extend(&a->blocks, 7, 7, 1), Refusal::kNone);
+  ASSERT_EQ(Extend(a, 7, 7, 1), Refusal::kNone);
   EXPECT_EQ(pool().num_keyed_blocks(), 1);
   cache_->CacheBlocks(&a->blocks, 8);
   EXPECT_EQ(pool().num_keyed_blocks(), 2);
@@ -420,9 +425,9 @@ TEST_F(KvCacheManagerTest, CommonPrefixIsWhatEveryHolderShares) {
   Story* a = Prompt(P(12));
   Story* b = Prompt(P(9));
   ASSERT_EQ(Admit(a), Refusal::kNone);
-  EXPECT_EQ(cache_->CommonPrefixBlocks(a->blocks, 1), 3);
+  EXPECT_EQ(cache_->CommonPrefixBlocks(a->blocks, 1), std::vector<int64_t>{3});
   ASSERT_EQ(Admit(b), Refusal::kNone);
-  EXPECT_EQ(cache_->CommonPrefixBlocks(a->blocks, 2), 2);
+  EXPECT_EQ(cache_->CommonPrefixBlocks(a->blocks, 2), std::vector<int64_t>{2});
 }
 
 // --- the ledger -----------------------------------------------------------------------
@@ -430,8 +435,8 @@ TEST_F(KvCacheManagerTest, CommonPrefixIsWhatEveryHolderShares) {
 // Rows of one byte; blocks of 4 rows, 1 byte of page padding and 2 of slot
 // padding: 7 bytes each. A pool of 75 bytes holds 10 blocks and leaves 5.
 TEST_F(KvCacheManagerTest, EveryByteIsInOneAccount) {
-  settings_.geometry = {
-      .pool_bytes = 75, .row_bytes = 1, .page_padding = 1, .slot_padding = 2};
+  settings_.pool_bytes = 75;
+  settings_.geometry = {.row_bytes = 1, .page_padding = 1, .slot_padding = 2};
   Pool(10);
   Story* a = Prompt(P(10));
   ASSERT_EQ(Admit(a), Refusal::kNone);

@@ -147,8 +147,8 @@ LedgerSnapshot NaiveCache::Recount(
                               bytes.page_padding + bytes.slot_padding;
   const auto num_blocks = static_cast<int64_t>(blocks_.size());
   LedgerSnapshot ledger;
-  ledger.pool_bytes =
-      bytes.pool_bytes > 0 ? bytes.pool_bytes : num_blocks * block_bytes;
+  ledger.pool_bytes = settings_.pool_bytes > 0 ? settings_.pool_bytes
+                                               : num_blocks * block_bytes;
   ledger[Account::kRemainder] = ledger.pool_bytes - num_blocks * block_bytes;
   ledger[Account::kNull] = block_bytes;
   for (BlockId id : queue_) {

@@ -23,6 +23,7 @@ struct Request {
   int64_t max_tokens = 0;
   int64_t num_outputs = 0;       // recorded
   int64_t num_computed = 0;      // advanced when scheduled
+  int64_t num_in_flight = 0;     // tokens scheduled, results not yet seen
   int64_t num_placeholders = 0;  // outputs in flight (asynchronous)
   int64_t num_drafts = 0;        // speculated for the next step
   uint32_t num_preemptions = 0;

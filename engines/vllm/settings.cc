@@ -1,6 +1,6 @@
 #include "engines/vllm/settings.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 
@@ -11,12 +11,35 @@ namespace {
 constexpr int64_t kMaxBlocks = int64_t{1} << 27;
 constexpr int64_t kMaxTokens = int64_t{1} << 40;
 constexpr int64_t kMaxBlockTokens = (int64_t{1} << 31) - 1;
+constexpr size_t kMaxGroups = 256;
 
 absl::Status InRange(absl::string_view flag, int64_t value, int64_t low,
                      int64_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(flag, " is ", value, "; accepted: ", low, " to ", high));
+}
+
+absl::Status ValidateGroup(const CacheGroup& group) {
+  const struct {
+    const char* what;
+    int64_t value, low;
+    bool asked;
+  } kValues[] = {
+      {"block size", group.block_tokens, 1, true},
+      {"window", group.window, 1, group.kind == GroupKind::kSlidingWindow},
+      {"attention chunk", group.chunk, 1,
+       group.kind == GroupKind::kChunkedLocal},
+      {"encoder length", group.encoder_tokens, 1,
+       group.kind == GroupKind::kCross},
+  };
+  for (const auto& v : kValues) {
+    if (!v.asked || (v.value >= v.low && v.value <= kMaxBlockTokens)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a ", GroupKindName(group.kind), " group has a ", v.what, " of ",
+        v.value, "; accepted: ", v.low, " to ", kMaxBlockTokens, " tokens"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -33,6 +56,9 @@ absl::Status Settings::Validate() const {
       {"--max-model-len", max_model_len, 2, kMaxTokens},
       {"--long-prefill-token-threshold", long_prefill_token_threshold, 0,
        kMaxTokens},
+      {"the retention interval", retention_interval.value_or(0), 0, kMaxTokens},
+      {"--prefix-match-unit", prefix_match_unit.value_or(1), 1,
+       kMaxBlockTokens},
       {"--num-speculative-tokens", num_speculative_tokens, 0, 1024},
   };
   for (const auto& r : kRanges) {
@@ -49,7 +75,57 @@ absl::Status Settings::Validate() const {
                      ", below --max-num-seqs ", max_num_seqs,
                      "; accepted: at least one token per sequence"));
   }
+  for (const CacheGroup& group : groups) {
+    absl::Status status = ValidateGroup(group);
+    if (!status.ok()) return status;
+  }
   return absl::OkStatus();
+}
+
+absl::StatusOr<Settings> Settings::Normalized() const {
+  absl::Status status = Validate();
+  if (!status.ok()) return status;
+  Settings out = *this;
+  if (out.groups.empty()) {
+    out.groups.push_back({.block_tokens = block_size, .geometry = geometry});
+  }
+  if (out.groups.size() > kMaxGroups) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        out.groups.size(), " cache groups; accepted: at most ", kMaxGroups));
+  }
+  int64_t largest = 0;
+  for (const CacheGroup& group : out.groups) {
+    largest = std::max(largest, group.BlockBytes());
+  }
+  for (CacheGroup& group : out.groups) {
+    BlockGeometry& bytes = group.geometry;
+    if (group.kind == GroupKind::kRecurrent && bytes.state_bytes == 0) {
+      bytes.state_bytes = largest - group.BlockBytes();
+    }
+    bytes.slot_padding += largest - group.BlockBytes();
+  }
+  CacheUnits units;
+  status = ComputeUnits(out.groups, prefix_match_unit, &units);
+  if (!status.ok()) return status;
+  if (retention_interval.value_or(0) % units.scheduler_tokens != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the retention interval is ", *retention_interval,
+        "; accepted: 0 or a multiple of ", units.scheduler_tokens,
+        " tokens, the least common multiple of the groups' blocks"));
+  }
+  return out;
+}
+
+bool Settings::HasRecurrentGroup() const {
+  return std::any_of(groups.begin(), groups.end(), [](const CacheGroup& g) {
+    return g.kind == GroupKind::kRecurrent;
+  });
+}
+
+int64_t Settings::BlockBytes() const {
+  if (!groups.empty()) return groups[0].BlockBytes();
+  return CacheGroup{.block_tokens = block_size, .geometry = geometry}
+      .BlockBytes();
 }
 
 }  // namespace kvsim::vllm

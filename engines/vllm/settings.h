@@ -10,9 +10,13 @@
 #define KVSIM_ENGINES_VLLM_SETTINGS_H_
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "allocator/block_pool.h"
+#include "engines/vllm/cache_group.h"
 
 namespace kvsim::vllm {
 
@@ -21,14 +25,6 @@ enum class SchedulingPolicy : uint8_t { kFcfs, kPriority };
 enum class SpeculativeMethod : uint8_t {
   kEagle,  // EAGLE, MTP, draft model: drafts need slots, hits drop a block
   kNgram,  // drafts come from the prompt: no lookahead slots
-};
-
-// How the bytes of a block divide. The defaults count rows instead of bytes.
-struct BlockGeometry {
-  int64_t pool_bytes = 0;    // given to the pool; 0: num_gpu_blocks blocks
-  int64_t row_bytes = 1;     // one token in all layers of the group
-  int64_t page_padding = 0;  // bytes per block beyond rows
-  int64_t slot_padding = 0;  // bytes per block that no layer uses
 };
 
 struct Settings {
@@ -45,19 +41,46 @@ struct Settings {
   int64_t long_prefill_token_threshold = 0;  // 0: no limit
   int64_t num_speculative_tokens = 0;
   SpeculativeMethod speculative_method = SpeculativeMethod::kEagle;
+  // VLLM_PREFIX_CACHE_RETENTION_INTERVAL: nothing is dense (engines/vllm/retention.h).
+  std::optional<int64_t> retention_interval = 0;
+  std::optional<int64_t> prefix_match_unit;  // tokens; nothing: whole blocks
+
+  // What the model's layers are grouped into; empty: one group of full attention
+  // with blocks of block_size tokens and the bytes of `geometry`.
+  std::vector<CacheGroup> groups;
+  BlockGeometry geometry;
+  int64_t pool_bytes = 0;  // given to the pool; 0: what the blocks fill
 
   // --- behaviours ------------------------------------------------------------
   // The whole prompt must fit before its first chunk is admitted (2026-03-24).
   bool reserve_full_sequence = true;
   FreeOrder free_order = FreeOrder::kPrependUnkeyed;
+  // At the gate a window or chunk counts what it may hold at once, not the whole
+  // prompt (2026-04-27).
+  bool window_admission_cap = true;
+  // Windows and states get keys only where a hit can end (2026-06-02).
+  bool sparse_keys = true;
+  // Blocks behind a window go when the tokens before them are computed, not when
+  // they are scheduled (2026-07-08).
+  bool free_on_processed = true;
+  // A prefix that only some groups have is kept for the next sibling (2026-07-13).
+  bool junctions = true;
+  // A state keyed in this step is not hit before the next (2026-02-10).
+  bool same_step_state_guard = true;
+  // Chunks that start inside a block end at its boundary (2026-08-06).
+  bool realign_chunks = true;
+  // With asynchronous scheduling old chunk-end states are given back before the
+  // request ends (2026-09).
+  bool frees_every_old_state = false;
 
   // Remember why the head of the queue was refused (speed only; decisions are
   // the same without).
   bool remember_refusal = true;
 
-  BlockGeometry geometry;
-
   absl::Status Validate() const;
+  // The same with `groups` filled in and blocks of one size in bytes.
+  // InvalidArgument names what does not fit together.
+  absl::StatusOr<Settings> Normalized() const;
 
   // --- derived -------------------------------------------------------------------
   bool DropsLastHit() const {
@@ -71,10 +94,12 @@ struct Settings {
     return static_cast<int64_t>(watermark *
                                 static_cast<double>(num_gpu_blocks));
   }
-  int64_t BlockBytes() const {
-    return geometry.row_bytes * block_size + geometry.page_padding +
-           geometry.slot_padding;
+  int64_t MaxTokensInFlight() const {
+    return max_num_batched_tokens * (async_scheduling ? 2 : 1);
   }
+  bool HasRecurrentGroup() const;
+  // Bytes of one block. REQUIRES: Normalized, or one group.
+  int64_t BlockBytes() const;
 };
 
 }  // namespace kvsim::vllm

@@ -1,0 +1,327 @@
+#include "engines/vllm/group_manager.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engines/vllm/prefix_lookup.h"
+#include "engines/vllm/recurrent_manager.h"
+
+namespace kvsim::vllm {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Blocks that end at a boundary and make a hit possible there.
+int64_t TailBlocks(const CacheGroup& group) {
+  return group.kind == GroupKind::kSlidingWindow
+             ? CeilDiv(group.window - 1, group.block_tokens)
+             : 1;
+}
+
+// What one request of any length may hold at once, chunks in flight included.
+int64_t MaxAdmissionBlocks(const CacheGroup& group, const Settings& settings) {
+  const int64_t in_flight = settings.MaxTokensInFlight();
+  const int64_t length = settings.max_model_len;
+  switch (group.kind) {
+    case GroupKind::kSlidingWindow:
+      return CeilDiv(std::min(group.window - 1 + group.extra_window + in_flight,
+                              length),
+                     group.block_tokens) +
+             1;
+    case GroupKind::kChunkedLocal:
+      return CeilDiv(std::min(group.chunk + in_flight, length),
+                     group.block_tokens);
+    default:
+      return INT64_MAX;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<GroupManager> GroupManager::Create(const Settings& settings,
+                                                   const CacheUnits& units,
+                                                   size_t index,
+                                                   BlockPool* pool) {
+  if (settings.groups[index].kind == GroupKind::kRecurrent) {
+    return std::make_unique<RecurrentManager>(settings, units, index, pool);
+  }
+  return std::unique_ptr<GroupManager>(
+      new GroupManager(settings, units, index, pool));
+}
+
+GroupManager::GroupManager(const Settings& settings, const CacheUnits& units,
+                           size_t index, BlockPool* pool)
+    : group_(settings.groups[index]),
+      units_(units),
+      index_(index),
+      keeps_every_key_(group_.kind == GroupKind::kFull ||
+                       group_.kind == GroupKind::kChunkedLocal ||
+                       !settings.sparse_keys),
+      max_admission_blocks_(settings.window_admission_cap
+                                ? MaxAdmissionBlocks(group_, settings)
+                                : INT64_MAX),
+      pool_(*pool) {
+  retention_.interval = settings.retention_interval;
+  retention_.unit = units.scheduler_tokens;
+  retention_.block = group_.block_tokens;
+  retention_.tail = TailBlocks(group_);
+  if (group_.kind == GroupKind::kSlidingWindow && settings.DropsLastHit()) {
+    retention_.tail += 1;
+    retention_.margin = 1;
+  }
+}
+
+// --- lengths ----------------------------------------------------------------------
+
+int64_t GroupManager::SkippedTokens(int64_t computed) const {
+  switch (group_.kind) {
+    case GroupKind::kSlidingWindow:
+      return std::max<int64_t>(
+          0, computed - group_.window + 1 - group_.extra_window);
+    case GroupKind::kChunkedLocal:
+      return computed / group_.chunk * group_.chunk;
+    default:
+      return 0;
+  }
+}
+
+int64_t GroupManager::BlocksFor(const SlotRequest& slots) const {
+  return CeilDiv(group_.kind == GroupKind::kCross ? group_.encoder_tokens
+                                                  : slots.slots_end,
+                 group_.block_tokens);
+}
+
+int64_t GroupManager::Need(const RequestBlocks& request,
+                           const SlotRequest& slots,
+                           const GroupHit* hit) const {
+  int64_t required = BlocksFor(slots);
+  if (slots.whole_prompt) required = std::min(required, max_admission_blocks_);
+  const auto held = static_cast<int64_t>(Of(request).table.size());
+  if (hit == nullptr) return std::max<int64_t>(required - held, 0);
+  const int64_t skipped = SkippedTokens(slots.hit) / group_.block_tokens;
+  const auto served = static_cast<int64_t>(hit->blocks.size());
+  const int64_t copied =
+      served > 0 && slots.hit % group_.block_tokens != 0 ? 1 : 0;
+  return std::max<int64_t>(required - std::max(skipped, served), 0) + copied +
+         hit->unheld;
+}
+
+// --- taking -----------------------------------------------------------------------
+
+void GroupManager::TakeHit(RequestBlocks* request, const GroupHit& hit,
+                           int64_t hit_tokens) {
+  GroupBlocks& blocks = Of(request);
+  for (BlockId id : hit.blocks) {
+    if (id != kNullBlock) pool_.Touch(id);
+  }
+  blocks.table.assign(hit.blocks.begin(), hit.blocks.end());
+  blocks.num_keyed = hit_tokens / group_.block_tokens;
+}
+
+bool GroupManager::CopyOnWrite(RequestBlocks* request, int64_t computed,
+                               bool admitted, BlockCopy* copy) {
+  const int64_t rows = computed % group_.block_tokens;
+  if (!admitted || rows == 0 || group_.kind == GroupKind::kCross) return false;
+  GroupBlocks& blocks = Of(request);
+  copy->group = static_cast<int>(index_);
+  copy->from = blocks.table.back();
+  blocks.table.pop_back();
+  pool_.Allocate(1, &blocks.table, copy->group);
+  copy->to = blocks.table.back();
+  pool_.Touch(copy->to);
+  pool_.AddRows(copy->to, rows);
+  return true;
+}
+
+void GroupManager::Take(RequestBlocks* request, const SlotRequest& slots) {
+  GroupBlocks& blocks = Of(request);
+  const int64_t missing =
+      BlocksFor(slots) - static_cast<int64_t>(blocks.table.size());
+  const int64_t before = static_cast<int64_t>(blocks.table.size());
+  if (missing > 0) {
+    pool_.Allocate(missing, &blocks.table, static_cast<int>(index_));
+  }
+  const int64_t slots_end = group_.kind == GroupKind::kCross
+                                ? group_.encoder_tokens
+                                : slots.slots_end;
+  const auto after = static_cast<int64_t>(blocks.table.size());
+  if (blocks.slots_end > 0) {
+    tail_slack_rows_ -= before * group_.block_tokens - blocks.slots_end;
+  }
+  blocks.slots_end = slots_end;
+  tail_slack_rows_ += after * group_.block_tokens - slots_end;
+}
+
+// --- keys -------------------------------------------------------------------------
+
+BlockKey GroupManager::KeyAt(const RequestBlocks& request,
+                             int64_t tokens) const {
+  const int64_t units = tokens / units_.hash_tokens;
+  return GroupKey(request.keys->Prefix(units)[static_cast<size_t>(units) - 1],
+                  index_);
+}
+
+void GroupManager::KeyFullBlocks(RequestBlocks* request, int64_t num_tokens) {
+  GroupBlocks& blocks = Of(request);
+  const int64_t full = num_tokens / group_.block_tokens;
+  if (full <= blocks.num_keyed) return;
+  const int64_t stride = group_.block_tokens / units_.hash_tokens;
+  const std::span<const uint64_t> keys = request->keys->Prefix(full * stride);
+  constexpr int64_t kAhead = 16;
+  for (int64_t i = blocks.num_keyed; i < full; ++i) {
+    const BlockId id = blocks.table[static_cast<size_t>(i)];
+    if (id == kNullBlock) continue;
+    if (!keeps_every_key_ &&
+        !retention_.Keeps(i, request->num_prompt, request->junction)) {
+      continue;
+    }
+    if (keeps_every_key_ && i + kAhead < full) {
+      pool_.PrefetchKey(GroupKey(
+          keys[static_cast<size_t>((i + kAhead + 1) * stride - 1)], index_));
+    }
+    const BlockKey key =
+        GroupKey(keys[static_cast<size_t>((i + 1) * stride - 1)], index_);
+    pool_.AssignKey(id, key);
+    NoteKeyed(key);
+  }
+  blocks.num_keyed = full;
+}
+
+void GroupManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens,
+                               int64_t known) {
+  if (group_.kind == GroupKind::kCross) return;
+  KeyFullBlocks(request, num_tokens);
+  if (group_.kind != GroupKind::kFull ||
+      units_.hash_tokens == group_.block_tokens) {
+    return;
+  }
+  // The prompt's last unit, when it ends inside a block.
+  GroupBlocks& blocks = Of(request);
+  const int64_t end =
+      request->num_prompt / units_.hash_tokens * units_.hash_tokens;
+  const int64_t index = end / group_.block_tokens;
+  if (blocks.partial_keyed || end % group_.block_tokens == 0 || known < end ||
+      index < blocks.num_keyed) {
+    return;
+  }
+  pool_.AssignPartialKey(blocks.table[static_cast<size_t>(index)],
+                         KeyAt(*request, end));
+  blocks.partial_keyed = true;
+}
+
+// --- giving back ------------------------------------------------------------------
+
+void GroupManager::DropSkipped(RequestBlocks* request, int64_t processed) {
+  const int64_t skipped = SkippedTokens(processed) / group_.block_tokens;
+  if (skipped <= 0) return;
+  std::vector<BlockId>& table = Of(request).table;
+  const size_t end = std::min(static_cast<size_t>(skipped), table.size());
+  size_t begin = end;
+  while (begin > 0 && table[begin - 1] != kNullBlock) --begin;
+  if (begin == end) return;
+  pool_.ReleaseReversed(std::span(table).subspan(begin, end - begin));
+  std::fill(table.begin() + static_cast<std::ptrdiff_t>(begin),
+            table.begin() + static_cast<std::ptrdiff_t>(end), kNullBlock);
+}
+
+void GroupManager::Free(RequestBlocks* request) {
+  GroupBlocks& blocks = Of(request);
+  CompleteRows(request, request->rows_done,
+               blocks.num_keyed * group_.block_tokens);
+  if (blocks.slots_end > 0) {
+    tail_slack_rows_ -=
+        static_cast<int64_t>(blocks.table.size()) * group_.block_tokens -
+        blocks.slots_end;
+  }
+  pool_.ReleaseReversed(blocks.table);
+  blocks.table.clear();
+  blocks.num_keyed = blocks.slots_end = 0;
+  blocks.partial_keyed = blocks.started = false;
+  blocks.older.clear();
+}
+
+// --- rows and the ledger ----------------------------------------------------------
+
+void GroupManager::CompleteRows(RequestBlocks* request, int64_t begin,
+                                int64_t end) {
+  if (group_.kind == GroupKind::kRecurrent ||
+      group_.kind == GroupKind::kCross) {
+    return;
+  }
+  const std::vector<BlockId>& table = Of(request).table;
+  while (begin < end) {
+    const int64_t block = begin / group_.block_tokens;
+    const int64_t stop = std::min(end, (block + 1) * group_.block_tokens);
+    const BlockId id = table[static_cast<size_t>(block)];
+    if (id != kNullBlock) pool_.AddRows(id, stop - begin);
+    begin = stop;
+  }
+}
+
+// Rows that no owner of their block sees any more. Only a table's last few entries
+// below its window's start can hold some; a shared block counts when it is such an
+// entry of every owner.
+int64_t GroupManager::WindowSlack(
+    const std::vector<RequestBlocks*>& requests) const {
+  int64_t slack = 0;
+  std::vector<std::pair<BlockId, int64_t>> shared;
+  for (const RequestBlocks* request : requests) {
+    const std::vector<BlockId>& table = Of(*request).table;
+    const int64_t start = SkippedTokens(request->rows_done);
+    auto i = static_cast<size_t>(CeilDiv(start, group_.block_tokens));
+    for (i = std::min(i, table.size()); i > 0; --i) {
+      const BlockId id = table[i - 1];
+      if (id == kNullBlock) break;
+      const auto first = static_cast<int64_t>(i - 1) * group_.block_tokens;
+      const int64_t rows = std::min(start - first, group_.block_tokens);
+      if (pool_.RefCount(id) == 1) {
+        slack += rows;
+      } else {
+        shared.emplace_back(id, rows);
+      }
+    }
+  }
+  std::sort(shared.begin(), shared.end());
+  for (size_t i = 0; i < shared.size();) {
+    size_t end = i;
+    while (end < shared.size() && shared[end].first == shared[i].first) ++end;
+    const auto owners = static_cast<int64_t>(end - i);
+    if (owners == pool_.RefCount(shared[i].first)) slack += shared[i].second;
+    i = end;
+  }
+  return slack;
+}
+
+void GroupManager::AddCommonAccounts(LedgerSnapshot* ledger) const {
+  const BlockPool::GroupSums& sums = pool_.group(static_cast<int>(index_));
+  const BlockGeometry& bytes = group_.geometry;
+  (*ledger)[Account::kIdle] += group_.BlockBytes() * sums.idle;
+  (*ledger)[Account::kSlotPadding] += bytes.slot_padding * sums.held;
+  (*ledger)[Account::kPagePadding] += bytes.page_padding * sums.held;
+  (*ledger)[OfWhich::kIdlePadding] +=
+      (bytes.slot_padding + bytes.page_padding) * sums.idle;
+}
+
+void GroupManager::AddAccounts(const std::vector<RequestBlocks*>& requests,
+                               LedgerSnapshot* ledger) const {
+  AddCommonAccounts(ledger);
+  const BlockPool::GroupSums& sums = pool_.group(static_cast<int>(index_));
+  const int64_t row = group_.geometry.row_bytes;
+  const int64_t capacity = sums.held * group_.block_tokens;
+  if (group_.kind == GroupKind::kCross) {  // written once, read to the end
+    (*ledger)[Account::kLive] += row * (capacity - tail_slack_rows_);
+    (*ledger)[Account::kTailSlack] += row * tail_slack_rows_;
+    return;
+  }
+  const int64_t slack =
+      group_.kind == GroupKind::kFull ? 0 : WindowSlack(requests);
+  (*ledger)[Account::kLive] += row * (sums.held_rows - slack);
+  (*ledger)[Account::kWindowSlack] += row * slack;
+  (*ledger)[Account::kTailSlack] += row * tail_slack_rows_;
+  (*ledger)[Account::kInFlight] +=
+      row * (capacity - sums.held_rows - tail_slack_rows_);
+  (*ledger)[OfWhich::kSharedRows] += row * sums.shared_rows;
+  (*ledger)[OfWhich::kSharingSaved] += row * sums.saved_rows;
+}
+
+}  // namespace kvsim::vllm

@@ -1,0 +1,120 @@
+// The block tables of all requests in one cache group.
+//
+// Model:      a table is position-indexed; entries whose tokens nobody needs any
+//             more are null. What the rule of the group decides (full attention,
+//             window, chunk, cross attention here; recurrent states in
+//             recurrent_manager.h):
+//             how many tokens at the front are skipped, how many blocks a length
+//             takes, which blocks get keys.
+// Invariants: (1) every block of a table is held once for it;
+//             (2) keys are settled for a prefix of the table;
+//             (3) tail_slack_rows = Σ over tables (blocks·block_tokens − slots).
+// Costs:      O(blocks taken, dropped or keyed); O(1) when nothing changes.
+// Errors:     none; the caller asks Need() before it takes.
+// Source:     single_type_kv_cache_manager.py (2026-08-17).
+#ifndef KVSIM_ENGINES_VLLM_GROUP_MANAGER_H_
+#define KVSIM_ENGINES_VLLM_GROUP_MANAGER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "allocator/block_pool.h"
+#include "allocator/ledger.h"
+#include "base/block_copy.h"
+#include "base/block_id.h"
+#include "engines/vllm/cache_group.h"
+#include "engines/vllm/prefix_hit.h"
+#include "engines/vllm/request_blocks.h"
+#include "engines/vllm/retention.h"
+#include "engines/vllm/settings.h"
+
+namespace kvsim::vllm {
+
+// What a call wants slots for.
+struct SlotRequest {
+  int64_t main_end = 0;       // tokens of the model itself
+  int64_t slots_end = 0;      // … and slots of drafts behind them
+  int64_t computed = 0;       // tokens computed before
+  int64_t hit = 0;            // of which come from the cache (admission only)
+  bool whole_prompt = false;  // the admission gate asks, not a step
+};
+
+class GroupManager {
+ public:
+  // Kept: settings, units and pool, which outlive the manager.
+  static std::unique_ptr<GroupManager> Create(const Settings& settings,
+                                              const CacheUnits& units,
+                                              size_t index, BlockPool* pool);
+  virtual ~GroupManager() = default;
+
+  // --- a request's life -----------------------------------------------------------
+  // Blocks that would leave the free queue; num_blocks + 1 when the request must
+  // not be admitted in this step whatever is free. `hit` is null for a request that
+  // runs.
+  virtual int64_t Need(const RequestBlocks& request, const SlotRequest& slots,
+                       const GroupHit* hit) const;
+  // Holds the blocks of a hit.
+  void TakeHit(RequestBlocks* request, const GroupHit& hit, int64_t hit_tokens);
+  // Copies the block that this step would write into although others may hit it.
+  // True when there was one; then both blocks have one owner more than tables say.
+  virtual bool CopyOnWrite(RequestBlocks* request, int64_t computed,
+                           bool admitted, BlockCopy* copy);
+  // Slots behind what the table has.
+  virtual void Take(RequestBlocks* request, const SlotRequest& slots);
+  // Gives back what nobody needs once `processed` tokens are computed.
+  virtual void DropSkipped(RequestBlocks* request, int64_t processed);
+  // Keys for the full blocks below `num_tokens` (a multiple of the scheduler's
+  // unit, except that partial keys see `known` tokens).
+  virtual void CacheBlocks(RequestBlocks* request, int64_t num_tokens,
+                           int64_t known);
+  virtual void Free(RequestBlocks* request);
+  virtual void StartStep() {}
+
+  // The rows of tokens [begin, end) are computed.
+  void CompleteRows(RequestBlocks* request, int64_t begin, int64_t end);
+
+  // --- the ledger -------------------------------------------------------------------
+  // The bytes of this group's held and idle blocks.
+  virtual void AddAccounts(const std::vector<RequestBlocks*>& requests,
+                           LedgerSnapshot* ledger) const;
+
+  const CacheGroup& group() const { return group_; }
+  size_t index() const { return index_; }
+
+ protected:
+  GroupManager(const Settings& settings, const CacheUnits& units, size_t index,
+               BlockPool* pool);
+
+  // Leading tokens that the next token does not need.
+  virtual int64_t SkippedTokens(int64_t computed) const;
+  // Blocks that hold this many tokens.
+  virtual int64_t BlocksFor(const SlotRequest& slots) const;
+
+  GroupBlocks& Of(RequestBlocks* request) const {
+    return request->groups[index_];
+  }
+  const GroupBlocks& Of(const RequestBlocks& request) const {
+    return request.groups[index_];
+  }
+  BlockKey KeyAt(const RequestBlocks& request, int64_t tokens) const;
+  void KeyFullBlocks(RequestBlocks* request, int64_t num_tokens);
+  virtual void NoteKeyed(BlockKey) {}
+  void AddCommonAccounts(LedgerSnapshot* ledger) const;
+
+  const CacheGroup group_;
+  const CacheUnits units_;
+  const size_t index_;
+  const bool keeps_every_key_;
+  Retention retention_;
+  int64_t max_admission_blocks_;  // of a window or chunk at the gate
+  BlockPool& pool_;
+  int64_t tail_slack_rows_ = 0;
+
+ private:
+  int64_t WindowSlack(const std::vector<RequestBlocks*>& requests) const;
+};
+
+}  // namespace kvsim::vllm
+
+#endif  // KVSIM_ENGINES_VLLM_GROUP_MANAGER_H_

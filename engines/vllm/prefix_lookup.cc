@@ -1,0 +1,252 @@
+#include "engines/vllm/prefix_lookup.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace kvsim::vllm {
+namespace {
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundDown(int64_t a, int64_t unit) { return a / unit * unit; }
+
+// How far the keys of a full-attention run are announced ahead.
+constexpr size_t kAhead = 8;
+
+}  // namespace
+
+PrefixLookup::PrefixLookup(const std::vector<CacheGroup>& groups,
+                           const CacheUnits& units, bool drops_last_hit,
+                           const BlockPool& pool)
+    : units_(units),
+      unit_(units.fine_hits ? units.hash_tokens : units.scheduler_tokens),
+      drops_last_hit_(drops_last_hit),
+      pool_(pool),
+      num_groups_(groups.size()) {
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].kind == GroupKind::kCross) continue;  // never cached
+    const auto rule = std::find_if(
+        rules_.begin(), rules_.end(),
+        [&](const Rule& r) { return r.group.SameRule(groups[g]); });
+    if (rule != rules_.end()) {
+      rule->members.push_back(g);
+    } else {
+      rules_.push_back({groups[g], {g}});
+    }
+  }
+  std::stable_partition(rules_.begin(), rules_.end(), [](const Rule& r) {
+    return r.group.kind == GroupKind::kFull;
+  });
+}
+
+void PrefixLookup::Find(KeyChain* keys, int64_t limit, PrefixHit* hit) {
+  seen_.clear();
+  missed_.clear();
+  hit->groups.resize(num_groups_);
+  for (GroupHit& group : hit->groups) {
+    group.blocks.clear();
+    group.unheld = 0;
+  }
+  hit->tokens = hit->junction = 0;
+  if (rules_.empty() || limit <= 0) return;
+  keys_ = keys->Prefix(limit / units_.hash_tokens);
+  const bool two_rules = rules_.size() == 2;
+  const bool starts_full = rules_[0].group.kind == GroupKind::kFull;
+  int64_t length = limit, longest = 0;
+  for (bool first = true;; first = false) {
+    int64_t shortest = length;
+    for (const Rule& rule : rules_) {
+      shortest = !first && rule.group.kind == GroupKind::kFull
+                     ? ShortenFull(rule, shortest, hit)
+                     : FindRule(rule, shortest, hit);
+      longest = std::max(longest, shortest);
+    }
+    const bool stable = shortest >= length;
+    length = shortest;
+    if (stable || rules_.size() == 1 || (two_rules && starts_full)) break;
+  }
+  for (const Rule& rule : rules_) {
+    if (rule.group.kind == GroupKind::kFull) ShortenFull(rule, length, hit);
+  }
+  hit->tokens = length;
+  if (rules_.size() > 1 && longest > length) hit->junction = longest;
+  CountUnheld(hit);
+}
+
+int64_t PrefixLookup::FindRule(const Rule& rule, int64_t limit,
+                               PrefixHit* hit) {
+  Truncate(rule, 0, hit);
+  switch (rule.group.kind) {
+    case GroupKind::kFull:
+      return FindFull(rule, limit, hit);
+    case GroupKind::kSlidingWindow:
+      return FindWindow(rule, limit, hit);
+    case GroupKind::kChunkedLocal:
+      return FindChunk(rule, limit, hit);
+    case GroupKind::kRecurrent:
+      return FindState(rule, limit, hit);
+    case GroupKind::kCross:
+      break;
+  }
+  KVSIM_CHECK(false) << "cross attention is never cached";
+  return 0;
+}
+
+bool PrefixLookup::Match(const Rule& rule, int64_t tokens) {
+  const auto at = static_cast<size_t>(tokens / units_.hash_tokens - 1);
+  const bool whole = tokens % rule.group.block_tokens == 0;
+  found_.clear();
+  for (size_t g : rule.members) {
+    const BlockKey key = GroupKey(keys_[at], g);
+    const BlockId id = whole ? pool_.Find(key) : pool_.FindPartial(key);
+    if (id == kNullBlock) {
+      missed_.push_back(key);
+      return false;
+    }
+    found_.push_back(id);
+  }
+  seen_.insert(seen_.end(), found_.begin(), found_.end());
+  return true;
+}
+
+void PrefixLookup::Truncate(const Rule& rule, size_t blocks,
+                            PrefixHit* hit) const {
+  for (size_t g : rule.members) {
+    std::vector<BlockId>& list = hit->groups[g].blocks;
+    if (list.size() > blocks) list.resize(blocks);
+  }
+}
+
+int64_t PrefixLookup::FindFull(const Rule& rule, int64_t limit,
+                               PrefixHit* hit) {
+  const int64_t block = rule.group.block_tokens;
+  const auto stride = static_cast<size_t>(block / units_.hash_tokens);
+  const auto most = static_cast<size_t>(limit / block);
+  size_t run = 0;
+  for (; run < most; ++run) {
+    const size_t at = (run + 1) * stride - 1;
+    if (run + kAhead < most) {
+      for (size_t g : rule.members) {
+        pool_.PrefetchKey(GroupKey(keys_[at + kAhead * stride], g));
+      }
+    }
+    bool all = true;
+    for (size_t g : rule.members) {
+      const BlockKey key = GroupKey(keys_[at], g);
+      const BlockId id = pool_.Find(key);
+      if (id == kNullBlock) {
+        missed_.push_back(key);
+        all = false;
+        break;
+      }
+      hit->groups[g].blocks.push_back(id);
+    }
+    if (!all) break;
+  }
+  for (size_t g : rule.members) {
+    const std::vector<BlockId>& blocks = hit->groups[g].blocks;
+    seen_.insert(seen_.end(), blocks.begin(), blocks.end());
+  }
+  Truncate(rule, run, hit);
+  int64_t length = static_cast<int64_t>(run) * block;
+  if (units_.fine_hits) {
+    const int64_t end = std::min(limit, length + block - 1);
+    for (int64_t t = RoundDown(end, unit_); t > length; t -= unit_) {
+      if (!Match(rule, t)) continue;
+      for (size_t i = 0; i < found_.size(); ++i) {
+        hit->groups[rule.members[i]].blocks.push_back(found_[i]);
+      }
+      length = t;
+      break;
+    }
+  }
+  if (drops_last_hit_ && length > 0) {
+    length -= units_.fine_hits ? unit_ : block;
+  }
+  return ShortenFull(rule, length, hit);
+}
+
+int64_t PrefixLookup::ShortenFull(const Rule& rule, int64_t limit,
+                                  PrefixHit* hit) const {
+  const int64_t length = RoundDown(limit, unit_);
+  Truncate(rule, static_cast<size_t>(CeilDiv(length, rule.group.block_tokens)),
+           hit);
+  return length;
+}
+
+int64_t PrefixLookup::FindWindow(const Rule& rule, int64_t limit,
+                                 PrefixHit* hit) {
+  const int64_t block = rule.group.block_tokens;
+  // With a draft model the block behind the hit must be there too.
+  const int64_t margin = drops_last_hit_ ? 1 : 0;
+  const int64_t known =
+      static_cast<int64_t>(keys_.size()) * units_.hash_tokens / block;
+  const int64_t need = CeilDiv(rule.group.window - 1, block) + margin;
+  // Lengths are tried from the longest; one ends `margin` blocks before `end`.
+  int64_t length = RoundDown(limit, unit_);
+  length = std::min(length, RoundDown((known - margin) * block, unit_));
+  int64_t begin = 0;
+  while (length > 0) {
+    const int64_t end = length / block + margin;
+    begin = std::max<int64_t>(0, end - need);
+    int64_t i = begin;
+    while (i < end && Match(rule, (i + 1) * block)) ++i;
+    if (i == end) break;
+    length = std::min(length - 1, (i - margin) * block);
+    length = length <= 0 ? 0 : RoundDown(length, unit_);
+  }
+  if (length <= 0) return 0;
+  const auto blocks = static_cast<size_t>(length / block);
+  for (size_t g : rule.members) {
+    hit->groups[g].blocks.assign(blocks, kNullBlock);
+  }
+  for (auto i = static_cast<size_t>(begin); i < blocks; ++i) {
+    const auto at = (i + 1) * static_cast<size_t>(block / units_.hash_tokens);
+    for (size_t g : rule.members) {
+      hit->groups[g].blocks[i] = pool_.Find(GroupKey(keys_[at - 1], g));
+    }
+  }
+  return length;
+}
+
+int64_t PrefixLookup::FindChunk(const Rule& rule, int64_t limit,
+                                PrefixHit* hit) {
+  const int64_t block = rule.group.block_tokens;
+  const int64_t chunk_begin = RoundDown(limit, rule.group.chunk) / block;
+  for (size_t g : rule.members) {
+    hit->groups[g].blocks.assign(static_cast<size_t>(chunk_begin), kNullBlock);
+  }
+  int64_t i = chunk_begin;
+  for (; (i + 1) * block <= limit && Match(rule, (i + 1) * block); ++i) {
+    for (size_t m = 0; m < found_.size(); ++m) {
+      hit->groups[rule.members[m]].blocks.push_back(found_[m]);
+    }
+  }
+  const int64_t length = RoundDown(i * block, unit_);
+  Truncate(rule, static_cast<size_t>(length / block), hit);
+  return length;
+}
+
+int64_t PrefixLookup::FindState(const Rule& rule, int64_t limit,
+                                PrefixHit* hit) {
+  int64_t t = RoundDown(limit, unit_);
+  while (t > 0 && !Match(rule, t)) t -= unit_;
+  if (t == 0) return 0;
+  const auto blocks = static_cast<size_t>(CeilDiv(t, rule.group.block_tokens));
+  for (size_t i = 0; i < found_.size(); ++i) {
+    std::vector<BlockId>& list = hit->groups[rule.members[i]].blocks;
+    list.assign(blocks, kNullBlock);
+    list.back() = found_[i];
+  }
+  return t;
+}
+
+void PrefixLookup::CountUnheld(PrefixHit* hit) const {
+  for (GroupHit& group : hit->groups) {
+    for (BlockId id : group.blocks) {
+      if (id != kNullBlock && pool_.RefCount(id) == 0) ++group.unheld;
+    }
+  }
+}
+
+}  // namespace kvsim::vllm
