@@ -48,9 +48,12 @@ class GroupManager {
                                               size_t index, BlockPool* pool);
   virtual ~GroupManager() = default;
 
+  static constexpr int64_t kNotThisStep = int64_t{1} << 48;
+
   // --- a request's life -----------------------------------------------------------
-  // Blocks that would leave the free queue; num_blocks + 1 when the request must
-  // not be admitted in this step whatever is free. `hit` is null for a request that
+  // Blocks that would leave the free queue; kNotThisStep or more when the request
+  // must not be admitted now whatever is free (the engine answers with one block
+  // more than the pool has). `hit` is null for a request that
   // runs.
   virtual int64_t Need(const RequestBlocks& request, const SlotRequest& slots,
                        const GroupHit* hit) const;

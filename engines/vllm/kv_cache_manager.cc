@@ -62,8 +62,7 @@ Refusal KvCacheManager::Refuse(const RequestBlocks& request, int64_t num_tokens,
     remembered_id_ = request.id;
     remembered_tokens_ = num_tokens;
   }
-  return need > pool_.num_blocks() && hit_.tokens > 0 ? Refusal::kStateDeferral
-                                                      : refusal;
+  return need >= GroupManager::kNotThisStep ? Refusal::kStateDeferral : refusal;
 }
 
 void KvCacheManager::Forget() {

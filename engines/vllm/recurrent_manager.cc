@@ -42,7 +42,7 @@ int64_t RecurrentManager::Need(const RequestBlocks& request,
                                const GroupHit* hit) const {
   if (guards_same_step_ && hit != nullptr && !hit->blocks.empty() &&
       keyed_this_step_.contains(KeyAt(request, slots.hit))) {
-    return pool_.num_blocks() + 1;
+    return kNotThisStep;
   }
   if (!align()) return GroupManager::Need(request, slots, hit);
   const GroupBlocks& blocks = Of(request);
