@@ -18,8 +18,9 @@ namespace py = pybind11;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-constexpr AddCommandFn kCommands[] = {AddLayoutCommand, AddCapacityCommand,
-                                      AddReplayCommand};
+constexpr Subcommand kCommands[] = {{"layout", AddLayoutCommand},
+                                    {"capacity", AddCapacityCommand},
+                                    {"replay", AddReplayCommand}};
 
 constexpr int64_t kStepsBetweenLooks = 256;
 constexpr int64_t kBetweenQuestionsNs = 100'000'000;
@@ -61,7 +62,7 @@ py::object ReadValue(const FieldDescriptor& field, py::object value) {
 }  // namespace
 
 void DeclareCommands(CLI::App& app, CommandContext& context) {
-  for (AddCommandFn add : kCommands) add(app, context);
+  for (const Subcommand& command : kCommands) command.add(app, context);
 }
 
 SignalListener::SignalListener() : next_ns_(NowNs() + kBetweenQuestionsNs) {}

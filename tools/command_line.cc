@@ -29,15 +29,15 @@ void SplitAtDashes(const std::vector<std::string>& arguments,
 
 // A sentence about a first word that is no command, which CLI11 would report as
 // a missing subcommand; empty when the first word is fine or a flag.
-std::string UnknownCommand(const CLI::App& app,
-                           const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0].rfind('-', 0) == 0) return "";
+std::string UnknownCommand(std::span<const Subcommand> commands,
+                           const std::string& word) {
+  if (word.empty() || word.rfind('-', 0) == 0) return "";
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (command->get_name() == arguments[0]) return "";
-    names.push_back(command->get_name());
+  for (const Subcommand& command : commands) {
+    if (word == command.name) return "";
+    names.push_back(command.name);
   }
-  return absl::StrCat("kvsim: no command \"", arguments[0], "\"; commands are ",
+  return absl::StrCat("kvsim: no command \"", word, "\"; commands are ",
                       absl::StrJoin(names, ", "));
 }
 
@@ -75,6 +75,26 @@ void AddUnits(CLI::App& app, CommandContext& context) {
       ->option_text("gib|gb");
 }
 
+// The first word behind `--units gb` or `--units=gb`; empty when there is none.
+std::string FirstWord(const std::vector<std::string>& arguments) {
+  size_t word = 0;
+  if (!arguments.empty() && arguments[0] == "--units") word = 2;
+  if (!arguments.empty() && arguments[0].rfind("--units=", 0) == 0) word = 1;
+  return word < arguments.size() ? arguments[word] : "";
+}
+
+// The command that is named, or all of them when none is.
+void AddSubcommands(std::span<const Subcommand> commands,
+                    const std::string& word, CLI::App& app,
+                    CommandContext& context) {
+  for (const Subcommand& command : commands) {
+    if (word == command.name && !command.reads_others) {
+      return command.add(app, context);
+    }
+  }
+  for (const Subcommand& command : commands) command.add(app, context);
+}
+
 // Help and version are results; every other outcome of parsing is wrong usage.
 int FinishParse(const CLI::App& app, const CLI::ParseError& error,
                 std::ostream& out, std::ostream& err) {
@@ -84,7 +104,7 @@ int FinishParse(const CLI::App& app, const CLI::ParseError& error,
 
 }  // namespace
 
-int RunCommandLine(std::span<const AddCommandFn> commands,
+int RunCommandLine(std::span<const Subcommand> commands,
                    const std::vector<std::string>& arguments,
                    CommandContext& context) {
   context.exit_code = kExitOk;
@@ -102,14 +122,15 @@ int RunCommandLine(std::span<const AddCommandFn> commands,
   app.set_version_flag("--version", VersionText(context.commit));
   AddUnits(app, context);
   app.require_subcommand(1);
-  for (AddCommandFn add : commands) add(app, context);
-  const std::string unknown = UnknownCommand(app, ours);
+  MoveUnitsToFront(ours);
+  const std::string word = FirstWord(ours);
+  AddSubcommands(commands, word, app, context);
+  const std::string unknown = UnknownCommand(commands, word);
   if (!unknown.empty()) {
     *context.err << unknown << "\n";
     return context.exit_code = kExitWrongUsage;
   }
   ProtectFlagLines(app, ours);
-  MoveUnitsToFront(ours);
   // CLI11 takes arguments last first.
   std::reverse(ours.begin(), ours.end());
   try {

@@ -18,11 +18,19 @@ namespace kvsim {
 namespace {
 
 // In the order `kvsim --help` lists them: one line per subcommand.
-constexpr AddCommandFn kCommands[] = {
-    AddLayoutCommand, AddCapacityCommand,       AddCompareCommand,
-    AddReplayCommand, AddSweepCommand,          AddLimitCommand,
-    AddMrcCommand,    AddCompareMetricsCommand, AddFitStepsCommand,
-    AddTraceCommand,  AddModelsCommand,         AddCompletionCommand,
+constexpr Subcommand kCommands[] = {
+    {"layout", AddLayoutCommand},
+    {"capacity", AddCapacityCommand},
+    {"compare", AddCompareCommand},
+    {"replay", AddReplayCommand},
+    {"sweep", AddSweepCommand},
+    {"limit", AddLimitCommand},
+    {"mrc", AddMrcCommand},
+    {"compare-metrics", AddCompareMetricsCommand},
+    {"fit-steps", AddFitStepsCommand},
+    {"trace", AddTraceCommand},
+    {"models", AddModelsCommand},
+    {"completion", AddCompletionCommand, /*reads_others=*/true},
 };
 
 }  // namespace

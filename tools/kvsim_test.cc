@@ -39,6 +39,32 @@ TEST(KvsimTest, UnknownCommandIsWrongUsageAndNamed) {
   EXPECT_THAT(outcome.err, HasSubstr("no command \"relay\""));
 }
 
+TEST(KvsimTest, UnknownCommandIsNamedBehindUnitsToo) {
+  EXPECT_THAT(Kvsim({"--units", "gb", "relay"}).err,
+              HasSubstr("no command \"relay\""));
+  EXPECT_THAT(Kvsim({"relay", "--units=gb"}).err,
+              HasSubstr("no command \"relay\""));
+}
+
+// The names by which commands are found are those that they declare: each one that
+// `kvsim --help` lists explains itself.
+TEST(KvsimTest, EveryListedCommandHasHelp) {
+  const std::string help = Kvsim({"--help"}).out;
+  const std::string list = help.substr(help.find("Subcommands:"));
+  int commands = 0;
+  for (size_t at = list.find("\n  "); at != std::string::npos;
+       at = list.find("\n  ", at + 1)) {
+    if (list[at + 3] == ' ') continue;  // a description goes on
+    const std::string name =
+        list.substr(at + 3, list.find(' ', at + 3) - at - 3);
+    const Outcome outcome = Kvsim({name, "--help"});
+    EXPECT_EQ(outcome.code, kExitOk) << name;
+    EXPECT_THAT(outcome.out, HasSubstr("kvsim " + name)) << name;
+    ++commands;
+  }
+  EXPECT_GE(commands, 12);
+}
+
 TEST(KvsimTest, NoCommandIsWrongUsage) {
   EXPECT_EQ(Kvsim({}).code, kExitWrongUsage);
 }

@@ -497,7 +497,7 @@ Outcome ReplayTwins(std::vector<std::string> more, RunListener* listener,
   context.listener = listener;
   context.observer = observer;
   more.insert(more.begin(), {"replay", "--trace", Twins(), "--json"});
-  constexpr AddCommandFn kCommands[] = {AddReplayCommand};
+  constexpr Subcommand kCommands[] = {{"replay", AddReplayCommand}};
   const int code =
       RunCommandLine(kCommands, WithPool(std::move(more)), context);
   EXPECT_EQ(code, context.exit_code);
