@@ -7,7 +7,12 @@
 // 8,192 tokens and 256 sequences a step. `report` 1: metrics and ledger of every
 // step, as `kvsim replay` collects them; 0: decisions only.
 //
-// Counters: alloc_ns  time per block allocation
+// Recorded runs: the first 10,000 rows of the real trace under settings that vLLM's
+// own scheduler was driven with; the first two runs' summaries are checked, of the
+// third only the original's time is known.
+//
+// Counters: x_original  the original's time over this one's
+//           alloc_ns  time per block allocation
 //           x_floor   that, over a bare pool doing the same allocations: pop a
 //                     block, drop its key, give it a new one, release it
 //           result    hash of steps, allocations, evictions, hits and clock
@@ -89,18 +94,23 @@ struct Outcome {
   int64_t steps = 0, now_ns = 0, hit_tokens = 0;
 };
 
-Outcome Replay(const std::vector<TraceRequest>& rows, bool report) {
+vllm::Settings BaseSettings() {
   vllm::Settings settings;
   settings.num_gpu_blocks = kPool;
   settings.max_num_batched_tokens = 8192;
   settings.max_num_seqs = 256;
   settings.max_model_len = 163'840;
+  return settings;
+}
+
+Outcome Replay(const vllm::Settings& settings,
+               const std::vector<TraceRequest>& rows, bool report) {
   auto engine = vllm::VllmEngine::Create(settings);
   KVSIM_CHECK(engine.ok());
   VectorTraceReader trace(rows);
   FixedCost cost(kStepNs);
   SimulatorOptions options;
-  options.block_tokens = settings.block_size;
+  options.block_tokens = (*engine)->cache().units().hash_tokens;
   options.max_model_len = settings.max_model_len;
   Simulator simulator(engine->get(), &cost, options);
   RequestMetrics requests{Slo()};
@@ -134,11 +144,20 @@ double FloorNs(int64_t allocations, int64_t blocks) {
   return spent.count() / static_cast<double>(allocations);
 }
 
+double ResultHash(const Outcome& outcome) {
+  uint64_t hash = 0;
+  for (const int64_t value : {outcome.steps, outcome.counts.allocations,
+                              outcome.counts.evictions, outcome.now_ns}) {
+    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15u;
+  }
+  return static_cast<double>(hash >> 40);
+}
+
 void Measure(benchmark::State& state, const std::vector<TraceRequest>& rows,
              bool report) {
   Outcome outcome;
   const auto start = std::chrono::steady_clock::now();
-  for (auto _ : state) outcome = Replay(rows, report);
+  for (auto _ : state) outcome = Replay(BaseSettings(), rows, report);
   const std::chrono::duration<double, std::nano> spent =
       std::chrono::steady_clock::now() - start;
   const double per_block = spent.count() /
@@ -147,12 +166,7 @@ void Measure(benchmark::State& state, const std::vector<TraceRequest>& rows,
   state.counters["alloc_ns"] = per_block;
   state.counters["x_floor"] =
       per_block / FloorNs(outcome.counts.allocations, 750);
-  uint64_t hash = 0;
-  for (const int64_t value : {outcome.steps, outcome.counts.allocations,
-                              outcome.counts.evictions, outcome.now_ns}) {
-    hash = (hash ^ static_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15u;
-  }
-  state.counters["result"] = static_cast<double>(hash >> 40);
+  state.counters["result"] = ResultHash(outcome);
 }
 
 void BM_ReplayConversation(benchmark::State& state) {
@@ -181,6 +195,79 @@ BENCHMARK(BM_ReplayMooncake)
     ->ArgName("report")
     ->Arg(1)
     ->Arg(0)
+    ->Unit(benchmark::kMillisecond);
+
+struct Recorded {
+  const char* name;
+  int64_t num_gpu_blocks, block_size;
+  std::vector<vllm::CacheGroup> groups;
+  double original_seconds;
+  int64_t steps, allocations, evictions;  // of the record; 0: not known
+};
+
+const std::vector<Recorded>& RecordedRuns() {
+  using vllm::GroupKind;
+  static const auto* const runs = new std::vector<Recorded>{
+      {"full_30k", 30'000, 16, {}, 184, 150238, 7463449, 7424033},
+      {"gptoss_60k",
+       60'000,
+       16,
+       {{}, {.kind = GroupKind::kSlidingWindow, .window = 128}},
+       257,
+       150238,
+       14973410,
+       7498330},
+      {"full_3_recurrent",
+       2'000,
+       512,
+       {{.block_tokens = 512},
+        {.kind = GroupKind::kRecurrent, .block_tokens = 512},
+        {.kind = GroupKind::kRecurrent, .block_tokens = 512},
+        {.kind = GroupKind::kRecurrent, .block_tokens = 512}},
+       198,
+       0,
+       0,
+       0}};
+  return *runs;
+}
+
+void BM_RecordedRun(benchmark::State& state) {
+  const char* shared = std::getenv("KVSIM_SHARED");
+  if (shared == nullptr) {
+    state.SkipWithError("KVSIM_SHARED is not set");
+    return;
+  }
+  std::vector<TraceRequest> rows =
+      ReadTrace(std::string(shared) + "/traces/mooncake_conversation.jsonl");
+  rows.resize(10'000);
+  const Recorded& run = RecordedRuns()[static_cast<size_t>(state.range(0))];
+  vllm::Settings settings = BaseSettings();
+  settings.num_gpu_blocks = run.num_gpu_blocks;
+  settings.block_size = run.block_size;
+  settings.groups = run.groups;
+  settings.max_model_len = 131'072;
+  Outcome outcome;
+  const auto start = std::chrono::steady_clock::now();
+  for (auto _ : state) outcome = Replay(settings, rows, /*report=*/true);
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - start;
+  if (run.steps > 0) {
+    KVSIM_CHECK(outcome.steps == run.steps &&
+                outcome.counts.allocations == run.allocations &&
+                outcome.counts.evictions == run.evictions)
+        << run.name << " differs from the record";
+  }
+  const double seconds =
+      spent.count() / static_cast<double>(state.iterations());
+  state.counters["x_original"] = run.original_seconds / seconds;
+  state.counters["alloc_ns"] =
+      seconds * 1e9 / static_cast<double>(outcome.counts.allocations);
+  state.counters["result"] = ResultHash(outcome);
+  state.SetLabel(run.name);
+}
+BENCHMARK(BM_RecordedRun)
+    ->ArgName("run")
+    ->DenseRange(0, 2)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
