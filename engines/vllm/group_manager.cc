@@ -99,7 +99,7 @@ int64_t GroupManager::Need(const RequestBlocks& request,
   const auto held = static_cast<int64_t>(Of(request).table.size());
   if (hit == nullptr) return std::max<int64_t>(required - held, 0);
   const int64_t skipped = SkippedTokens(slots.hit) / group_.block_tokens;
-  const auto served = static_cast<int64_t>(hit->blocks.size());
+  const int64_t served = hit->size();
   const int64_t copied =
       served > 0 && slots.hit % group_.block_tokens != 0 ? 1 : 0;
   return std::max<int64_t>(required - std::max(skipped, served), 0) + copied +
@@ -111,10 +111,9 @@ int64_t GroupManager::Need(const RequestBlocks& request,
 void GroupManager::TakeHit(RequestBlocks* request, const GroupHit& hit,
                            int64_t hit_tokens) {
   GroupBlocks& blocks = Of(request);
-  for (BlockId id : hit.blocks) {
-    if (id != kNullBlock) pool_.Touch(id);
-  }
-  blocks.table.assign(hit.blocks.begin(), hit.blocks.end());
+  for (BlockId id : hit.blocks) pool_.Touch(id);
+  blocks.table.assign(static_cast<size_t>(hit.nulls), kNullBlock);
+  blocks.table.insert(blocks.table.end(), hit.blocks.begin(), hit.blocks.end());
   blocks.num_keyed = hit_tokens / group_.block_tokens;
 }
 
@@ -169,12 +168,12 @@ void GroupManager::KeyFullBlocks(RequestBlocks* request, int64_t num_tokens) {
   const std::span<const uint64_t> keys = request->keys->Prefix(full * stride);
   constexpr int64_t kAhead = 16;
   for (int64_t i = blocks.num_keyed; i < full; ++i) {
+    if (!keeps_every_key_) {
+      i = retention_.NextKept(i, request->num_prompt, request->junction);
+      if (i >= full) break;
+    }
     const BlockId id = blocks.table[static_cast<size_t>(i)];
     if (id == kNullBlock) continue;
-    if (!keeps_every_key_ &&
-        !retention_.Keeps(i, request->num_prompt, request->junction)) {
-      continue;
-    }
     if (keeps_every_key_ && i + kAhead < full) {
       pool_.PrefetchKey(GroupKey(
           keys[static_cast<size_t>((i + kAhead + 1) * stride - 1)], index_));

@@ -2,7 +2,8 @@
 //
 // LongPrompt: all allocator calls of one request in chunks of 8,192 tokens:
 // cold (every block is taken from another prompt's cache), as a full hit, and
-// giving the blocks back. BlockedHead: a whole engine step while a request of
+// giving the blocks back; with full attention alone, with nine windows of 128 tokens
+// beside it, and with nine recurrent groups. BlockedHead: a whole engine step while a request of
 // one million tokens cannot be admitted and nothing it depends on changes.
 // The counter `per_block_ns` divides by the 65,536 blocks; `result` is a hash
 // of the block tables and queues that came out.
@@ -44,8 +45,16 @@ class PrivateKeys final : public KeyChain {
   std::vector<uint64_t> keys_;
 };
 
-Settings LongSettings() {
+enum Others { kAlone, kWindows, kStates };
+
+Settings LongSettings(Others others = kAlone) {
   Settings settings;
+  if (others != kAlone) {
+    CacheGroup group = {.kind = GroupKind::kSlidingWindow, .window = 128};
+    if (others == kStates) group = {.kind = GroupKind::kRecurrent};
+    settings.groups.assign(10, group);
+    settings.groups[0] = CacheGroup();
+  }
   settings.num_gpu_blocks = kPool;
   settings.block_size = kBlock;
   settings.max_model_len = 2 * kPrompt;
@@ -58,6 +67,7 @@ uint64_t Mixed(uint64_t hash, uint64_t value) {
 }
 
 void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
+  request->num_prompt = tokens;
   int64_t at = cache->FindHit(*request, tokens).tokens;
   int64_t n = std::min(kChunk, tokens - at);
   KVSIM_CHECK(cache->Admit(request, tokens, n, 0) == Refusal::kNone);
@@ -71,17 +81,18 @@ void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
 // so that the free queue jumps about in memory.
 void Churn(KvCacheManager* cache, uint64_t seed) {
   constexpr int64_t kShort = 64;  // blocks
-  constexpr int64_t kRequests = kPool / kShort;
+  const auto num_groups = static_cast<int64_t>(cache->num_groups());
+  const int64_t num_requests = kPool / kShort / num_groups;
   RandomStream random(seed, "churn");
   std::vector<std::unique_ptr<PrivateKeys>> keys;
-  std::vector<RequestBlocks> requests(kRequests);
-  for (int64_t i = 0; i < kRequests; ++i) {
+  std::vector<RequestBlocks> requests(static_cast<size_t>(num_requests));
+  for (int64_t i = 0; i < num_requests; ++i) {
     keys.push_back(std::make_unique<PrivateKeys>(
         seed * 1000003 + static_cast<uint64_t>(i), kShort));
     RequestBlocks& request = requests[static_cast<size_t>(i)];
     request.id = i;
     request.keys = keys.back().get();
-    if (i + 1 < kRequests) Take(cache, &request, kShort * kBlock);
+    if (i + 1 < num_requests) Take(cache, &request, kShort * kBlock);
   }
   std::vector<RequestBlocks*> order;
   for (RequestBlocks& request : requests) order.push_back(&request);
@@ -93,7 +104,10 @@ enum Phase { kCold, kHit, kFree };
 
 void BM_LongPrompt(benchmark::State& state) {
   const Phase phase = static_cast<Phase>(state.range(0));
-  KvCacheManager cache(LongSettings());
+  const auto others = static_cast<Others>(state.range(1));
+  KvCacheManager cache(LongSettings(others));
+  // A state can be hit where a chunk ended, and a token must be left to compute.
+  const int64_t tokens = others == kStates ? kPrompt + 1 : kPrompt;
   uint64_t prompt = 1, result = 0;
   PrivateKeys repeated(prompt, kPrompt / kBlock);
   for (auto _ : state) {
@@ -104,17 +118,19 @@ void BM_LongPrompt(benchmark::State& state) {
     request.id = -2;
     request.keys = phase == kHit ? static_cast<KeyChain*>(&repeated) : &fresh;
     if (phase == kHit) {  // cached once, then released
-      Take(&cache, &request, kPrompt);
+      Take(&cache, &request, tokens);
       cache.Free(&request);
     }
-    if (phase == kFree) Take(&cache, &request, kPrompt);
+    if (phase == kFree) Take(&cache, &request, tokens);
     state.ResumeTiming();
-    if (phase != kFree) Take(&cache, &request, kPrompt);
+    if (phase != kFree) Take(&cache, &request, tokens);
     if (phase == kFree) cache.Free(&request);
     state.PauseTiming();
     if (prompt == 2) {  // of the first round: later ones vary in number
       for (BlockId id : cache.pool().FreeQueue()) result = Mixed(result, id);
-      for (BlockId id : request.groups[0].table) result = Mixed(result, id);
+      for (const GroupBlocks& group : request.groups) {
+        for (BlockId id : group.table) result = Mixed(result, id);
+      }
     }
     if (phase != kFree) cache.Free(&request);
     state.ResumeTiming();
@@ -125,10 +141,8 @@ void BM_LongPrompt(benchmark::State& state) {
   state.counters["result"] = static_cast<double>(result & 0xFFFFFF);
 }
 BENCHMARK(BM_LongPrompt)
-    ->ArgName("cold0_hit1_free2")
-    ->Arg(kCold)
-    ->Arg(kHit)
-    ->Arg(kFree)
+    ->ArgNames({"cold0_hit1_free2", "alone0_windows1_states2"})
+    ->ArgsProduct({{kCold, kHit, kFree}, {kAlone, kWindows, kStates}})
     ->Unit(benchmark::kMillisecond);
 
 // One decode runs; behind it a prompt that needs more blocks than are free.

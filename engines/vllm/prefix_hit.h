@@ -10,8 +10,11 @@
 namespace kvsim::vllm {
 
 struct GroupHit {
-  std::vector<BlockId> blocks;  // position-indexed; null where none is needed
+  int64_t nulls = 0;            // leading entries that need no block
+  std::vector<BlockId> blocks;  // the entries behind them, no nulls
   int64_t unheld = 0;  // of which nobody holds: touching them costs free blocks
+
+  int64_t size() const { return nulls + static_cast<int64_t>(blocks.size()); }
 };
 
 // Valid until the next call that changes the pool.

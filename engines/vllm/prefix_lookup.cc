@@ -45,7 +45,7 @@ void PrefixLookup::Find(KeyChain* keys, int64_t limit, PrefixHit* hit) {
   hit->groups.resize(num_groups_);
   for (GroupHit& group : hit->groups) {
     group.blocks.clear();
-    group.unheld = 0;
+    group.nulls = group.unheld = 0;
   }
   hit->tokens = hit->junction = 0;
   if (rules_.empty() || limit <= 0) return;
@@ -109,11 +109,15 @@ bool PrefixLookup::Match(const Rule& rule, int64_t tokens) {
   return true;
 }
 
-void PrefixLookup::Truncate(const Rule& rule, size_t blocks,
+void PrefixLookup::Truncate(const Rule& rule, int64_t blocks,
                             PrefixHit* hit) const {
   for (size_t g : rule.members) {
-    std::vector<BlockId>& list = hit->groups[g].blocks;
-    if (list.size() > blocks) list.resize(blocks);
+    GroupHit& group = hit->groups[g];
+    const int64_t kept = std::max<int64_t>(0, blocks - group.nulls);
+    if (static_cast<int64_t>(group.blocks.size()) > kept) {
+      group.blocks.resize(static_cast<size_t>(kept));
+    }
+    group.nulls = std::min(group.nulls, blocks);
   }
 }
 
@@ -147,7 +151,7 @@ int64_t PrefixLookup::FindFull(const Rule& rule, int64_t limit,
     const std::vector<BlockId>& blocks = hit->groups[g].blocks;
     seen_.insert(seen_.end(), blocks.begin(), blocks.end());
   }
-  Truncate(rule, run, hit);
+  Truncate(rule, static_cast<int64_t>(run), hit);
   int64_t length = static_cast<int64_t>(run) * block;
   if (units_.fine_hits) {
     const int64_t end = std::min(limit, length + block - 1);
@@ -169,8 +173,7 @@ int64_t PrefixLookup::FindFull(const Rule& rule, int64_t limit,
 int64_t PrefixLookup::ShortenFull(const Rule& rule, int64_t limit,
                                   PrefixHit* hit) const {
   const int64_t length = RoundDown(limit, unit_);
-  Truncate(rule, static_cast<size_t>(CeilDiv(length, rule.group.block_tokens)),
-           hit);
+  Truncate(rule, CeilDiv(length, rule.group.block_tokens), hit);
   return length;
 }
 
@@ -196,14 +199,12 @@ int64_t PrefixLookup::FindWindow(const Rule& rule, int64_t limit,
     length = length <= 0 ? 0 : RoundDown(length, unit_);
   }
   if (length <= 0) return 0;
-  const auto blocks = static_cast<size_t>(length / block);
-  for (size_t g : rule.members) {
-    hit->groups[g].blocks.assign(blocks, kNullBlock);
-  }
-  for (auto i = static_cast<size_t>(begin); i < blocks; ++i) {
-    const auto at = (i + 1) * static_cast<size_t>(block / units_.hash_tokens);
+  for (size_t g : rule.members) hit->groups[g].nulls = begin;
+  for (int64_t i = begin; i < length / block; ++i) {
+    const auto at =
+        static_cast<size_t>((i + 1) * block / units_.hash_tokens - 1);
     for (size_t g : rule.members) {
-      hit->groups[g].blocks[i] = pool_.Find(GroupKey(keys_[at - 1], g));
+      hit->groups[g].blocks.push_back(pool_.Find(GroupKey(keys_[at], g)));
     }
   }
   return length;
@@ -213,9 +214,7 @@ int64_t PrefixLookup::FindChunk(const Rule& rule, int64_t limit,
                                 PrefixHit* hit) {
   const int64_t block = rule.group.block_tokens;
   const int64_t chunk_begin = RoundDown(limit, rule.group.chunk) / block;
-  for (size_t g : rule.members) {
-    hit->groups[g].blocks.assign(static_cast<size_t>(chunk_begin), kNullBlock);
-  }
+  for (size_t g : rule.members) hit->groups[g].nulls = chunk_begin;
   int64_t i = chunk_begin;
   for (; (i + 1) * block <= limit && Match(rule, (i + 1) * block); ++i) {
     for (size_t m = 0; m < found_.size(); ++m) {
@@ -223,7 +222,7 @@ int64_t PrefixLookup::FindChunk(const Rule& rule, int64_t limit,
     }
   }
   const int64_t length = RoundDown(i * block, unit_);
-  Truncate(rule, static_cast<size_t>(length / block), hit);
+  Truncate(rule, length / block, hit);
   return length;
 }
 
@@ -232,11 +231,10 @@ int64_t PrefixLookup::FindState(const Rule& rule, int64_t limit,
   int64_t t = RoundDown(limit, unit_);
   while (t > 0 && !Match(rule, t)) t -= unit_;
   if (t == 0) return 0;
-  const auto blocks = static_cast<size_t>(CeilDiv(t, rule.group.block_tokens));
   for (size_t i = 0; i < found_.size(); ++i) {
-    std::vector<BlockId>& list = hit->groups[rule.members[i]].blocks;
-    list.assign(blocks, kNullBlock);
-    list.back() = found_[i];
+    GroupHit& group = hit->groups[rule.members[i]];
+    group.nulls = CeilDiv(t, rule.group.block_tokens) - 1;
+    group.blocks.push_back(found_[i]);
   }
   return t;
 }

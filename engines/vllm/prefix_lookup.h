@@ -66,7 +66,7 @@ class PrefixLookup {
   // Whether all members have a block for the prefix of `tokens` tokens; found_
   // holds them then.
   bool Match(const Rule& rule, int64_t tokens);
-  void Truncate(const Rule& rule, size_t blocks, PrefixHit* hit) const;
+  void Truncate(const Rule& rule, int64_t blocks, PrefixHit* hit) const;
   void CountUnheld(PrefixHit* hit) const;
 
   const CacheUnits units_;

@@ -46,8 +46,7 @@ int64_t RecurrentManager::Need(const RequestBlocks& request,
   }
   if (!align()) return GroupManager::Need(request, slots, hit);
   const GroupBlocks& blocks = Of(request);
-  const auto served =
-      hit == nullptr ? 0 : static_cast<int64_t>(hit->blocks.size());
+  const auto served = hit == nullptr ? 0 : hit->size();
   const auto held = static_cast<int64_t>(blocks.table.size());
   const int64_t taken = blocks.started ? 1 : 1 + num_drafts_;
   const int64_t unheld = hit == nullptr ? 0 : hit->unheld;

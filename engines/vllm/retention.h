@@ -25,12 +25,12 @@ struct Retention {
   int64_t tail = 1;    // blocks that end at a boundary and are kept
   int64_t margin = 0;  // blocks behind a boundary kept with it
 
-  // Whether the block with this index gets a key when a prompt of num_prompt tokens
-  // has this junction (0: none).
-  bool Keeps(int64_t index, int64_t num_prompt, int64_t junction) const;
+  // The first block from `index` on that gets a key when a prompt of num_prompt
+  // tokens has this junction (0: none); INT64_MAX when there is none. O(1).
+  int64_t NextKept(int64_t index, int64_t num_prompt, int64_t junction) const;
 
  private:
-  bool InTail(int64_t index, int64_t boundary) const;
+  int64_t NextInTail(int64_t index, int64_t boundary) const;
 };
 
 }  // namespace kvsim::vllm
