@@ -68,6 +68,7 @@ uint64_t Mixed(uint64_t hash, uint64_t value) {
 
 void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
   request->num_prompt = tokens;
+  cache->StartStep();
   int64_t at = cache->FindHit(*request, tokens).tokens;
   int64_t n = std::min(kChunk, tokens - at);
   KVSIM_CHECK(cache->Admit(request, tokens, n, 0) == Refusal::kNone);
