@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "base/text.h"
+#include "engines/block_overhead.h"
 #include "engines/pooled_capacity.h"
 #include "engines/sequence_bytes.h"
 #include "engines/vllm/model_planner.h"
@@ -95,20 +95,6 @@ absl::StatusOr<ParallelPlan> ChooseParallel(const CapacityQuestion& question) {
         parallel.NumGpus(), " GPUs, which does not divide it"));
   }
   return parallel;
-}
-
-// Bytes of the pool that one request of `length` tokens pads in steady decode.
-// Saturates.
-Bytes PaddingOfRequest(const PoolPlan& pool, Tokens length) {
-  absl::int128 padding = 0;
-  for (const CacheGroup& group : pool.groups) {
-    const Blocks blocks =
-        SteadyBlocks(group.demand, length, pool.decode_in_flight);
-    padding += absl::int128(blocks.value()) *
-               (group.page_padding + group.slot_padding).value();
-  }
-  if (padding > absl::int128(Bytes::Max().value())) return Bytes::Max();
-  return Bytes(static_cast<int64_t>(padding));
 }
 
 // The GPU of the binding rank, from top to bottom.
