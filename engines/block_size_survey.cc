@@ -62,6 +62,17 @@ Bytes StateOfLayer(const PoolPlan& pool) {
   return state;
 }
 
+// States alone have no rows to cut into blocks.
+absl::Status CheckAttention(const CapacityQuestion& question,
+                            const PoolPlan& pool) {
+  for (const CacheGroup& group : pool.groups) {
+    if (group.kind != "mamba") return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--model ", question.model->name,
+                   ": no layer has attention, whose rows blocks are made of"));
+}
+
 // The least multiple of `kernel` whose attention page holds a state, given a plan
 // with any block; none without states or without attention beside them.
 std::optional<Tokens> TightestBlock(const PoolPlan& pool, Tokens kernel) {
@@ -132,6 +143,8 @@ absl::StatusOr<BlockSizeSurvey> SurveyBlockSizes(
   unasked.block_size.reset();
   const absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(unasked);
   if (!answer.ok()) return answer.status();
+  status = CheckAttention(question, answer->pool);
+  if (!status.ok()) return status;
   const absl::StatusOr<vllm::Resolved> resolved = vllm::ResolveFlags(question);
   if (!resolved.ok()) return resolved.status();
   if (resolved->switches.previous_engine) {

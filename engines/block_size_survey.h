@@ -49,7 +49,8 @@ struct BlockSizeSurvey {
 };
 
 // Errors: those of AnswerCapacity; InvalidArgument for another engine, for a
-// size outside 1 to 2^20, for a number of blocks in the place of memory.
+// size outside 1 to 2^20, for a number of blocks in the place of memory, for a
+// model without attention.
 absl::StatusOr<BlockSizeSurvey> SurveyBlockSizes(
     const CapacityQuestion& question, std::vector<Tokens> sizes);
 

@@ -193,6 +193,8 @@ TEST(BlockSizeSurvey, ErrorsNameFlagAndValue) {
   question = On40GiB(model);
   question.tensor = 3;
   EXPECT_THAT(error(question, {}), HasSubstr("3"));
+  const ModelSpec states = Load("mamba-codestral-7b");
+  EXPECT_THAT(error(On40GiB(states), {}), HasSubstr("no layer has attention"));
 }
 
 }  // namespace

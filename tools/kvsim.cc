@@ -13,6 +13,7 @@
 #include "tools/replay_command.h"
 #include "tools/sweep_command.h"
 #include "tools/trace_command.h"
+#include "tools/tune_command.h"
 
 namespace kvsim {
 namespace {
@@ -26,6 +27,7 @@ constexpr Subcommand kCommands[] = {
     {"sweep", AddSweepCommand},
     {"limit", AddLimitCommand},
     {"mrc", AddMrcCommand},
+    {"tune", AddTuneCommand},
     {"compare-metrics", AddCompareMetricsCommand},
     {"fit-steps", AddFitStepsCommand},
     {"trace", AddTraceCommand},
