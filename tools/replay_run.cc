@@ -80,7 +80,7 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
 SimulatorOptions OptionsOf(const RunPlan& plan, const TraceReader& reader) {
   const vllm::Settings& settings = plan.setup.settings;
   SimulatorOptions options;
-  options.block_tokens = settings.block_size;
+  options.block_tokens = settings.HashTokens();
   options.max_model_len = settings.max_model_len;
   options.asynchronous = settings.async_scheduling;
   options.num_speculative_tokens = settings.num_speculative_tokens;

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "engines/capacity.h"
+#include "engines/vllm/replay_groups.h"
 #include "models/model_loader.h"
 #include "tools/capacity_flags.h"
 #include "tools/command.h"
@@ -135,36 +136,29 @@ CapacityFlags CapacityFlagsOf(const ReplayFlags& flags) {
   return c;
 }
 
-// One block holds rows, then padding; a group's rows are of one width.
+// The plan's groups; bytes that every token of history costs feed the cost model.
 absl::Status TakePlan(const PoolPlan& plan, ReplaySetup* setup) {
   if (plan.refused.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the engine refuses to start: ", plan.refused->message));
   }
-  if (plan.groups.size() != 1 || plan.groups[0].kind != "full_attention") {
-    std::string kinds;
-    for (const CacheGroup& group : plan.groups) {
-      absl::StrAppend(&kinds, kinds.empty() ? "" : ", ", group.kind);
-    }
-    return absl::UnimplementedError(
-        absl::StrCat("--model: its cache has the groups ", kinds,
-                     "; accepted: models with one group of full attention"));
-  }
-  const CacheGroup& group = plan.groups[0];
+  absl::StatusOr<std::vector<vllm::CacheGroup>> groups =
+      vllm::ReplayGroups(plan);
+  if (!groups.ok()) return groups.status();
   Settings& settings = setup->settings;
   settings.num_gpu_blocks = plan.num_blocks.value();
-  settings.block_size = plan.scheduler_block_tokens.value();
+  settings.block_size = groups->size() == 1
+                            ? plan.scheduler_block_tokens.value()
+                            : plan.block_tokens.value();
   settings.max_model_len = plan.max_model_len.value();
-  settings.pool_bytes =
-      plan.ranks[plan.binding_rank].kv_memory.value();
-  settings.geometry.row_bytes = group.used.value() / settings.block_size;
-  settings.geometry.slot_padding = group.slot_padding.value();
-  settings.geometry.page_padding =
-      plan.bytes_per_block.value() -
-      settings.geometry.row_bytes * settings.block_size -
-      group.slot_padding.value();
-  setup->kv_bytes_per_token_per_rank = static_cast<double>(group.used.value()) /
-                                       static_cast<double>(settings.block_size);
+  settings.pool_bytes = plan.ranks[plan.binding_rank].kv_memory.value();
+  for (const vllm::CacheGroup& group : *groups) {
+    if (group.kind == vllm::GroupKind::kFull) {
+      setup->kv_bytes_per_token_per_rank +=
+          static_cast<double>(group.geometry.row_bytes);
+    }
+  }
+  settings.groups = *std::move(groups);
   return absl::OkStatus();
 }
 
@@ -205,8 +199,8 @@ absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags) {
   status = flags.model.empty() ? PlanWithoutModel(flags, &setup)
                                : PlanWithModel(flags, &setup);
   if (!status.ok()) return status;
-  status = setup.settings.Validate();
-  if (!status.ok()) return status;
+  const absl::StatusOr<Settings> normalized = setup.settings.Normalized();
+  if (!normalized.ok()) return normalized.status();
   if (setup.settings.num_speculative_tokens > 0) {
     setup.warnings.push_back(
         "accepted drafts are a fixed even spread from 0 to all of them, not "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 
 namespace kvsim::vllm {
 namespace {
@@ -114,6 +115,14 @@ absl::StatusOr<Settings> Settings::Normalized() const {
         " tokens, the least common multiple of the groups' blocks"));
   }
   return out;
+}
+
+int64_t Settings::HashTokens() const {
+  if (groups.empty()) return prefix_match_unit.value_or(block_size);
+  CacheUnits units;
+  const absl::Status status = ComputeUnits(groups, prefix_match_unit, &units);
+  KVSIM_CHECK(status.ok()) << status.message();
+  return units.hash_tokens;
 }
 
 bool Settings::HasRecurrentGroup() const {

@@ -98,6 +98,8 @@ struct Settings {
     return max_num_batched_tokens * (async_scheduling ? 2 : 1);
   }
   bool HasRecurrentGroup() const;
+  // Tokens per key of a request's chain. REQUIRES: Normalized().ok().
+  int64_t HashTokens() const;
   // Bytes of one block. REQUIRES: Normalized, or one group.
   int64_t BlockBytes() const;
 };
