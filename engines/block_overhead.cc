@@ -17,14 +17,12 @@ int64_t CoveredTokens(const CacheGroup& group) {
                     group.demand.sharded_over);
 }
 
-bool IsState(const CacheGroup& group) { return group.kind == "mamba"; }
-
 // Entries of one request's row.
 int64_t RowEntries(const CacheGroup& group, Tokens max_model_len,
                    StateMode state_mode, int64_t speculative_tokens) {
   const int64_t positions =
       CeilDiv(max_model_len.value(), CoveredTokens(group));
-  if (IsState(group)) {
+  if (HoldsStates(group)) {
     return (state_mode == StateMode::kNone ? 1 : positions) +
            speculative_tokens;
   }
@@ -37,7 +35,8 @@ int64_t RowEntries(const CacheGroup& group, Tokens max_model_len,
 }  // namespace
 
 bool KeepsEveryRow(const CacheGroup& group) {
-  return group.demand.kind == BlockDemand::Kind::kAllHistory && !IsState(group);
+  return group.demand.kind == BlockDemand::Kind::kAllHistory &&
+         !HoldsStates(group);
 }
 
 Bytes PaddingOfRequest(const PoolPlan& plan, Tokens length) {

@@ -56,7 +56,7 @@ vllm::SpecRules RulesOf(const CapacityQuestion& question,
 Bytes StateOfLayer(const PoolPlan& pool) {
   Bytes state(0);
   for (const CacheGroup& group : pool.groups) {
-    if (group.kind != "mamba" || group.num_tensors == 0) continue;
+    if (!HoldsStates(group) || group.num_tensors == 0) continue;
     state = std::max(state, group.used / group.num_tensors);
   }
   return state;
@@ -66,7 +66,7 @@ Bytes StateOfLayer(const PoolPlan& pool) {
 absl::Status CheckAttention(const CapacityQuestion& question,
                             const PoolPlan& pool) {
   for (const CacheGroup& group : pool.groups) {
-    if (group.kind != "mamba") return absl::OkStatus();
+    if (!HoldsStates(group)) return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("--model ", question.model->name,

@@ -289,10 +289,7 @@ void WarnOfStateBlocks(const vllm::Resolved& resolved,
                        const CapacityAnswer& answer,
                        std::vector<std::string>& warnings) {
   const PoolPlan& pool = answer.pool;
-  const bool states = std::any_of(
-      pool.groups.begin(), pool.groups.end(),
-      [](const CacheGroup& group) { return group.kind == "mamba"; });
-  if (!states) return;
+  if (!HoldsStates(pool)) return;
   if (answer.max_num_seqs > pool.num_blocks.value()) {
     warnings.push_back(absl::StrCat(
         "the engine refuses to capture CUDA graphs: max_num_seqs (",

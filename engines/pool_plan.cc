@@ -1,5 +1,6 @@
 #include "engines/pool_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/numeric/int128.h"
@@ -15,6 +16,14 @@ Blocks PoolPlan::UsableBlocks(size_t pool) const {
 
 Bytes PoolPlan::BlockBytes(size_t pool) const {
   return pool == 0 ? bytes_per_block : side_pools[pool - 1].bytes_per_block;
+}
+
+bool HoldsStates(const CacheGroup& group) { return group.kind == "mamba"; }
+
+bool HoldsStates(const PoolPlan& plan) {
+  return std::any_of(
+      plan.groups.begin(), plan.groups.end(),
+      [](const CacheGroup& group) { return HoldsStates(group); });
 }
 
 void AddPool(CacheGroup group, Blocks blocks, Blocks reserved, PoolPlan& plan) {

@@ -113,6 +113,10 @@ struct PoolPlan {
   Bytes BlockBytes(size_t pool) const;
 };
 
+// Whether a group of vLLM's holds recurrent states, not rows; any of a plan's.
+bool HoldsStates(const CacheGroup& group);
+bool HoldsStates(const PoolPlan& plan);
+
 // Gives `group` a pool of its own with `blocks` blocks of one page each, named
 // after its kind: the main pool when the plan has none yet, else one beside it.
 void AddPool(CacheGroup group, Blocks blocks, Blocks reserved, PoolPlan& plan);

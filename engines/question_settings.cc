@@ -46,10 +46,7 @@ std::string Text(Platform value) {
   return kNames[static_cast<size_t>(value)];
 }
 
-std::string Text(StateMode value) {
-  constexpr const char* kNames[] = {"none", "align", "all"};
-  return kNames[static_cast<size_t>(value)];
-}
+std::string Text(StateMode value) { return StateModeName(value); }
 
 std::string Text(SpeculativeMethod value) {
   constexpr const char* kNames[] = {"mtp", "draft model", "without a cache"};

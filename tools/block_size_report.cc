@@ -14,18 +14,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Align = TextTable::Align;
 
-const char* StateModeName(StateMode mode) {
-  switch (mode) {
-    case StateMode::kNone:
-      return "none";
-    case StateMode::kAlign:
-      return "align";
-    case StateMode::kAll:
-      return "all";
-  }
-  return "?";
-}
-
 // Tokens between the states that one request keeps; without prefix caching it
 // has one for its whole length.
 Tokens StateBlock(const BlockSizeComparison& comparison,

@@ -70,13 +70,6 @@ absl::StatusOr<Platform> ParsePlatform(absl::string_view text) {
   return absl::InvalidArgumentError("accepted: cuda, rocm, xpu, ascend, tpu");
 }
 
-absl::StatusOr<StateMode> ParseStateMode(absl::string_view text) {
-  if (text == "none") return StateMode::kNone;
-  if (text == "align") return StateMode::kAlign;
-  if (text == "all") return StateMode::kAll;
-  return absl::InvalidArgumentError("accepted: none, align, all");
-}
-
 // One size for all ranks, or one for each.
 void ReadKvMemory(const std::string& text, FlagReader& reader,
                   CapacityQuestion& question) {

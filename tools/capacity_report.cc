@@ -1,6 +1,5 @@
 #include "tools/capacity_report.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -160,10 +159,7 @@ void PrintContexts(const CapacityQuestion& question,
 
 // States are kept at ends of blocks, and those blocks are large.
 void PrintHitUnit(const PoolPlan& pool, std::ostream& out) {
-  const bool states = std::any_of(
-      pool.groups.begin(), pool.groups.end(),
-      [](const CacheGroup& group) { return group.kind == "mamba"; });
-  if (!states) return;
+  if (!HoldsStates(pool)) return;
   const std::string unit = FormatCount(pool.scheduler_block_tokens.value());
   out << "  prefix hits  whole blocks of " << unit
       << " tokens: a prompt that repeats " << unit

@@ -61,8 +61,7 @@ double ExpertPadding(const ModelSpec& model, int64_t ranks) {
   for (const LayerSpec& layer : model.layers) {
     const int64_t rows = layer.ffn.expert_intermediate;
     if (rows == 0) continue;
-    const int64_t per_rank = (rows + ranks - 1) / ranks;
-    const int64_t padded = (per_rank + kRows - 1) / kRows * kRows;
+    const int64_t padded = RoundUp(CeilDiv(rows, ranks), kRows);
     return static_cast<double>(padded * ranks) / static_cast<double>(rows);
   }
   return 1;

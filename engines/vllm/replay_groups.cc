@@ -7,8 +7,6 @@ namespace {
 
 using PlannedGroup = kvsim::CacheGroup;
 
-bool IsState(const PlannedGroup& planned) { return planned.kind == "mamba"; }
-
 // Two states in the worst case and one in steady decode: align mode.
 StateMode ModeOf(const BlockDemand& demand) {
   if (demand.kind == BlockDemand::Kind::kAllHistory) return StateMode::kAll;
@@ -20,7 +18,7 @@ absl::Status SetRule(const PlannedGroup& planned, const PoolPlan& plan,
                      CacheGroup* group) {
   const BlockDemand& demand = planned.demand;
   group->block_tokens = demand.block_tokens.value() * demand.sharded_over;
-  if (IsState(planned)) {
+  if (HoldsStates(planned)) {
     group->kind = GroupKind::kRecurrent;
     group->state_mode = ModeOf(demand);
     if (group->state_mode == StateMode::kNone) {
@@ -65,7 +63,7 @@ absl::StatusOr<std::vector<CacheGroup>> ReplayGroups(const PoolPlan& plan) {
     BlockGeometry& bytes = group.geometry;
     const int64_t used = planned.used.value();
     int64_t kept = used;
-    if (IsState(planned)) {
+    if (HoldsStates(planned)) {
       bytes.row_bytes = 0;
       bytes.state_bytes = used;
     } else {

@@ -65,13 +65,6 @@ absl::StatusOr<std::optional<DType>> ParseAutoDType(absl::string_view text) {
       "accepted: auto, bfloat16, float16, half, float32, float");
 }
 
-absl::StatusOr<StateMode> ParseStateMode(absl::string_view text) {
-  if (text == "none") return StateMode::kNone;
-  if (text == "align") return StateMode::kAlign;
-  if (text == "all") return StateMode::kAll;
-  return absl::InvalidArgumentError("accepted: none, align, all");
-}
-
 absl::StatusOr<Platform> ParseDevice(absl::string_view text) {
   if (text == "auto" || text == "cuda") return Platform::kCuda;
   if (text == "xpu") return Platform::kXpu;
