@@ -5,9 +5,22 @@
 #include <utility>
 
 #include "base/check.h"
-#include "engines/vllm/aligned_chunk.h"
 
 namespace kvsim::vllm {
+namespace {
+
+ChunkRules RulesOfChunks(const Settings& settings, const CacheUnits& units) {
+  const int64_t threshold = settings.long_prefill_token_threshold;
+  return {.block = settings.block_size,
+          .unit = units.fine_hits ? units.hash_tokens : 0,
+          .largest = threshold > 0
+                         ? std::min(threshold, settings.max_num_batched_tokens)
+                         : settings.max_num_batched_tokens,
+          .drops_last_hit = settings.DropsLastHit(),
+          .realigns = settings.realign_chunks};
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<VllmEngine>> VllmEngine::Create(
     const Settings& settings) {
@@ -25,6 +38,7 @@ VllmEngine::VllmEngine(const Settings& settings)
                                           g.state_mode == StateMode::kAlign;
                                  })),
       cache_(settings),
+      chunk_rules_(RulesOfChunks(settings, cache_.units())),
       waiting_(settings.policy),
       set_aside_(settings.policy) {}
 
@@ -128,19 +142,8 @@ int64_t VllmEngine::AlignChunk(const Request& r, int64_t start, int64_t n,
   if (!aligns_chunks_ || start >= std::max(r.num_prompt, r.num_tokens() - 1)) {
     return n;
   }
-  const ChunkRules rules = {
-      .block = settings_.block_size,
-      .unit = cache_.units().fine_hits ? cache_.units().hash_tokens : 0,
-      .largest = LargestChunk(),
-      .drops_last_hit = settings_.DropsLastHit(),
-      .realigns = settings_.realign_chunks};
-  return AlignedChunk(rules, start, n, r.num_tokens(), r.num_prompt, junction);
-}
-
-int64_t VllmEngine::LargestChunk() const {
-  const int64_t threshold = settings_.long_prefill_token_threshold;
-  return threshold > 0 ? std::min(threshold, settings_.max_num_batched_tokens)
-                       : settings_.max_num_batched_tokens;
+  return AlignedChunk(chunk_rules_, start, n, r.num_tokens(), r.num_prompt,
+                      junction);
 }
 
 int64_t VllmEngine::ScheduleRunning(StepPlan* plan) {

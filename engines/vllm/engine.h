@@ -23,6 +23,7 @@
 
 #include "absl/status/statusor.h"
 #include "engines/engine.h"
+#include "engines/vllm/aligned_chunk.h"
 #include "engines/vllm/kv_cache_manager.h"
 #include "engines/vllm/request.h"
 #include "engines/vllm/request_queue.h"
@@ -67,7 +68,6 @@ class VllmEngine final : public Engine {
   int64_t RunnableTokens(const Request& request, int64_t budget) const;
   int64_t AlignChunk(const Request& request, int64_t start, int64_t n,
                      int64_t junction) const;
-  int64_t LargestChunk() const;
   Refusal Extend(Request* request, int64_t num_new);
   // Frees blocks by preemption until the request fits. False: it was its own
   // victim. `index` is its place in running_, kept up to date.
@@ -91,6 +91,7 @@ class VllmEngine final : public Engine {
   const Settings settings_;
   const bool aligns_chunks_;
   KvCacheManager cache_;
+  const ChunkRules chunk_rules_;
   std::vector<Request*> running_;
   RequestQueue waiting_;
   RequestQueue set_aside_;  // preempted, outputs still in flight

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "base/units.h"
 #include "engines/vllm/prefix_lookup.h"
 #include "engines/vllm/recurrent_manager.h"
 
 namespace kvsim::vllm {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Blocks that end at a boundary and make a hit possible there.
 int64_t TailBlocks(const CacheGroup& group) {
@@ -85,10 +83,19 @@ int64_t GroupManager::SkippedTokens(int64_t computed) const {
   }
 }
 
+int64_t GroupManager::SlotsEnd(const SlotRequest& slots) const {
+  return group_.kind == GroupKind::kCross ? group_.encoder_tokens
+                                          : slots.slots_end;
+}
+
 int64_t GroupManager::BlocksFor(const SlotRequest& slots) const {
-  return CeilDiv(group_.kind == GroupKind::kCross ? group_.encoder_tokens
-                                                  : slots.slots_end,
-                 group_.block_tokens);
+  return CeilDiv(SlotsEnd(slots), group_.block_tokens);
+}
+
+int64_t GroupManager::TailSlack(const GroupBlocks& blocks) const {
+  if (blocks.slots_end == 0) return 0;
+  return static_cast<int64_t>(blocks.table.size()) * group_.block_tokens -
+         blocks.slots_end;
 }
 
 int64_t GroupManager::Need(const RequestBlocks& request,
@@ -134,21 +141,14 @@ bool GroupManager::CopyOnWrite(RequestBlocks* request, int64_t computed,
 
 void GroupManager::Take(RequestBlocks* request, const SlotRequest& slots) {
   GroupBlocks& blocks = Of(request);
+  tail_slack_rows_ -= TailSlack(blocks);
   const int64_t missing =
       BlocksFor(slots) - static_cast<int64_t>(blocks.table.size());
-  const int64_t before = static_cast<int64_t>(blocks.table.size());
   if (missing > 0) {
     pool_.Allocate(missing, &blocks.table, static_cast<int>(index_));
   }
-  const int64_t slots_end = group_.kind == GroupKind::kCross
-                                ? group_.encoder_tokens
-                                : slots.slots_end;
-  const auto after = static_cast<int64_t>(blocks.table.size());
-  if (blocks.slots_end > 0) {
-    tail_slack_rows_ -= before * group_.block_tokens - blocks.slots_end;
-  }
-  blocks.slots_end = slots_end;
-  tail_slack_rows_ += after * group_.block_tokens - slots_end;
+  blocks.slots_end = SlotsEnd(slots);
+  tail_slack_rows_ += TailSlack(blocks);
 }
 
 // --- keys -------------------------------------------------------------------------
@@ -227,11 +227,7 @@ void GroupManager::Free(RequestBlocks* request) {
   GroupBlocks& blocks = Of(request);
   CompleteRows(request, request->rows_done,
                blocks.num_keyed * group_.block_tokens);
-  if (blocks.slots_end > 0) {
-    tail_slack_rows_ -=
-        static_cast<int64_t>(blocks.table.size()) * group_.block_tokens -
-        blocks.slots_end;
-  }
+  tail_slack_rows_ -= TailSlack(blocks);
   pool_.ReleaseReversed(blocks.table);
   blocks.table.clear();
   blocks.num_keyed = blocks.slots_end = 0;

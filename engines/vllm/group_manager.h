@@ -115,6 +115,9 @@ class GroupManager {
   int64_t tail_slack_rows_ = 0;
 
  private:
+  // Tokens that get slots, and the rows of a table's blocks behind them.
+  int64_t SlotsEnd(const SlotRequest& slots) const;
+  int64_t TailSlack(const GroupBlocks& blocks) const;
   int64_t WindowSlack(const std::vector<RequestBlocks*>& requests) const;
 };
 

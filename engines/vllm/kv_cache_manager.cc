@@ -13,21 +13,13 @@ Settings Normalize(const Settings& settings) {
   return *std::move(normalized);
 }
 
-CacheUnits UnitsOf(const Settings& settings) {
-  CacheUnits units;
-  const absl::Status status =
-      ComputeUnits(settings.groups, settings.prefix_match_unit, &units);
-  KVSIM_CHECK(status.ok()) << status.message();
-  return units;
-}
-
 }  // namespace
 
 KvCacheManager::KvCacheManager(const Settings& settings)
     : settings_(Normalize(settings)),
       one_full_group_(settings_.groups.size() == 1 &&
                       settings_.groups[0].kind == GroupKind::kFull),
-      units_(UnitsOf(settings_)),
+      units_(settings_.Units()),
       block_bytes_(settings_.BlockBytes()),
       pool_(settings_.num_gpu_blocks, settings_.enable_prefix_caching,
             settings_.free_order, static_cast<int>(settings_.groups.size())),

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/units.h"
 
 namespace kvsim::vllm {
 namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t RoundDown(int64_t a, int64_t unit) { return a / unit * unit; }
 
 // How far the keys of a full-attention run are announced ahead.
 constexpr size_t kAhead = 8;
@@ -109,6 +107,12 @@ bool PrefixLookup::Match(const Rule& rule, int64_t tokens) {
   return true;
 }
 
+void PrefixLookup::AppendFound(const Rule& rule, PrefixHit* hit) const {
+  for (size_t i = 0; i < found_.size(); ++i) {
+    hit->groups[rule.members[i]].blocks.push_back(found_[i]);
+  }
+}
+
 void PrefixLookup::Truncate(const Rule& rule, int64_t blocks,
                             PrefixHit* hit) const {
   for (size_t g : rule.members) {
@@ -134,6 +138,7 @@ int64_t PrefixLookup::FindFull(const Rule& rule, int64_t limit,
         pool_.PrefetchKey(GroupKey(keys_[at + kAhead * stride], g));
       }
     }
+    // Match() written out: through found_ a long hit takes a third longer.
     bool all = true;
     for (size_t g : rule.members) {
       const BlockKey key = GroupKey(keys_[at], g);
@@ -157,9 +162,7 @@ int64_t PrefixLookup::FindFull(const Rule& rule, int64_t limit,
     const int64_t end = std::min(limit, length + block - 1);
     for (int64_t t = RoundDown(end, unit_); t > length; t -= unit_) {
       if (!Match(rule, t)) continue;
-      for (size_t i = 0; i < found_.size(); ++i) {
-        hit->groups[rule.members[i]].blocks.push_back(found_[i]);
-      }
+      AppendFound(rule, hit);
       length = t;
       break;
     }
@@ -187,7 +190,8 @@ int64_t PrefixLookup::FindWindow(const Rule& rule, int64_t limit,
   const int64_t need = CeilDiv(rule.group.window - 1, block) + margin;
   // Lengths are tried from the longest; one ends `margin` blocks before `end`.
   int64_t length = RoundDown(limit, unit_);
-  length = std::min(length, RoundDown((known - margin) * block, unit_));
+  length = std::min(
+      length, RoundDown(std::max<int64_t>(0, known - margin) * block, unit_));
   int64_t begin = 0;
   while (length > 0) {
     const int64_t end = length / block + margin;
@@ -217,9 +221,7 @@ int64_t PrefixLookup::FindChunk(const Rule& rule, int64_t limit,
   for (size_t g : rule.members) hit->groups[g].nulls = chunk_begin;
   int64_t i = chunk_begin;
   for (; (i + 1) * block <= limit && Match(rule, (i + 1) * block); ++i) {
-    for (size_t m = 0; m < found_.size(); ++m) {
-      hit->groups[rule.members[m]].blocks.push_back(found_[m]);
-    }
+    AppendFound(rule, hit);
   }
   const int64_t length = RoundDown(i * block, unit_);
   Truncate(rule, length / block, hit);
@@ -231,11 +233,10 @@ int64_t PrefixLookup::FindState(const Rule& rule, int64_t limit,
   int64_t t = RoundDown(limit, unit_);
   while (t > 0 && !Match(rule, t)) t -= unit_;
   if (t == 0) return 0;
-  for (size_t i = 0; i < found_.size(); ++i) {
-    GroupHit& group = hit->groups[rule.members[i]];
-    group.nulls = CeilDiv(t, rule.group.block_tokens) - 1;
-    group.blocks.push_back(found_[i]);
+  for (size_t g : rule.members) {
+    hit->groups[g].nulls = CeilDiv(t, rule.group.block_tokens) - 1;
   }
+  AppendFound(rule, hit);
   return t;
 }
 

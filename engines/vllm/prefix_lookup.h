@@ -66,6 +66,7 @@ class PrefixLookup {
   // Whether all members have a block for the prefix of `tokens` tokens; found_
   // holds them then.
   bool Match(const Rule& rule, int64_t tokens);
+  void AppendFound(const Rule& rule, PrefixHit* hit) const;
   void Truncate(const Rule& rule, int64_t blocks, PrefixHit* hit) const;
   void CountUnheld(PrefixHit* hit) const;
 

@@ -3,13 +3,9 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/units.h"
 
 namespace kvsim::vllm {
-namespace {
-
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
 
 RecurrentManager::RecurrentManager(const Settings& settings,
                                    const CacheUnits& units, size_t index,

@@ -117,18 +117,13 @@ absl::StatusOr<Settings> Settings::Normalized() const {
   return out;
 }
 
-int64_t Settings::HashTokens() const {
-  if (groups.empty()) return prefix_match_unit.value_or(block_size);
+CacheUnits Settings::Units() const {
+  const std::vector<CacheGroup> alone = {{.block_tokens = block_size}};
   CacheUnits units;
-  const absl::Status status = ComputeUnits(groups, prefix_match_unit, &units);
+  const absl::Status status =
+      ComputeUnits(groups.empty() ? alone : groups, prefix_match_unit, &units);
   KVSIM_CHECK(status.ok()) << status.message();
-  return units.hash_tokens;
-}
-
-bool Settings::HasRecurrentGroup() const {
-  return std::any_of(groups.begin(), groups.end(), [](const CacheGroup& g) {
-    return g.kind == GroupKind::kRecurrent;
-  });
+  return units;
 }
 
 int64_t Settings::BlockBytes() const {

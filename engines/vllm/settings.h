@@ -97,9 +97,10 @@ struct Settings {
   int64_t MaxTokensInFlight() const {
     return max_num_batched_tokens * (async_scheduling ? 2 : 1);
   }
-  bool HasRecurrentGroup() const;
-  // Tokens per key of a request's chain. REQUIRES: Normalized().ok().
-  int64_t HashTokens() const;
+  // What keys and hits are multiples of. REQUIRES: Normalized().ok().
+  CacheUnits Units() const;
+  // Tokens per key of a request's chain. The same requirement.
+  int64_t HashTokens() const { return Units().hash_tokens; }
   // Bytes of one block. REQUIRES: Normalized, or one group.
   int64_t BlockBytes() const;
 };
