@@ -78,8 +78,7 @@ class Swarm {
       s.geometry.row_bytes = random_.Between(1, 9);
       s.geometry.page_padding = random_.Between(0, 5);
       s.geometry.slot_padding = random_.Between(0, 5);
-      s.pool_bytes =
-          s.num_gpu_blocks * s.BlockBytes() + random_.Between(0, 7);
+      s.pool_bytes = s.num_gpu_blocks * s.BlockBytes() + random_.Between(0, 7);
     }
     return s;
   }

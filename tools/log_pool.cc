@@ -192,8 +192,8 @@ std::string PoolFigureOf(const StartupLog& log) {
 }
 
 absl::StatusOr<FoundPool> PoolBehindLog(const LogPlanner& planner,
-                                   const StartupLog& log,
-                                   const PrintedMemory& memory) {
+                                        const StartupLog& log,
+                                        const PrintedMemory& memory) {
   FoundPool found;
   const bool blocks = log.engine == "vllm" && !log.refused;
   const std::string target = blocks ? PoolFigureOf(log) : "";

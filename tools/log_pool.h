@@ -87,8 +87,8 @@ struct FoundPool {
 std::string PoolFigureOf(const StartupLog& log);
 
 absl::StatusOr<FoundPool> PoolBehindLog(const LogPlanner& planner,
-                                   const StartupLog& log,
-                                   const PrintedMemory& memory);
+                                        const StartupLog& log,
+                                        const PrintedMemory& memory);
 
 }  // namespace kvsim
 

@@ -13,30 +13,13 @@
 
 #include "engines/token_chain.h"
 #include "engines/vllm/kv_cache_manager.h"
+#include "engines/vllm/token_stream_for_test.h"
 
 namespace kvsim::vllm {
 namespace {
 
 using Ids = std::vector<BlockId>;
-using Tokens = std::vector<int64_t>;
-
-Tokens P(int64_t n) {
-  Tokens tokens;
-  for (int64_t i = 0; i < n; ++i) tokens.push_back(i);
-  return tokens;
-}
-
-// n tokens that no other prompt has.
-Tokens Others(int64_t n, int64_t who) {
-  Tokens tokens;
-  for (int64_t i = 0; i < n; ++i) tokens.push_back(100'000 * (who + 1) + i);
-  return tokens;
-}
-
-Tokens operator+(Tokens a, const Tokens& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
+using Tokens = TokenList;
 
 CacheGroup Full(int64_t block = 4) { return {.block_tokens = block}; }
 CacheGroup Window(int64_t window, int64_t block = 4) {

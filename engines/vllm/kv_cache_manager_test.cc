@@ -14,31 +14,13 @@
 #include <vector>
 
 #include "engines/token_chain.h"
+#include "engines/vllm/token_stream_for_test.h"
 
 namespace kvsim::vllm {
 namespace {
 
 using Ids = std::vector<BlockId>;
-using Tokens = std::vector<int64_t>;
-
-// The first n tokens of the stream P.
-Tokens P(int64_t n) {
-  Tokens tokens;
-  for (int64_t i = 0; i < n; ++i) tokens.push_back(i);
-  return tokens;
-}
-
-// n tokens that no other prompt has; `who` tells such prompts apart.
-Tokens Others(int64_t n, int64_t who) {
-  Tokens tokens;
-  for (int64_t i = 0; i < n; ++i) tokens.push_back(1000 * (who + 1) + i);
-  return tokens;
-}
-
-Tokens operator+(Tokens a, const Tokens& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
+using Tokens = TokenList;
 
 // What the scheduler would remember of a request.
 struct Story {
