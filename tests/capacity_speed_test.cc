@@ -27,6 +27,12 @@ extern char** environ;
 namespace kvsim {
 namespace {
 
+// Times of a debug build say nothing.
+#ifdef __OPTIMIZE__
+constexpr bool kOptimized = true;
+#else
+constexpr bool kOptimized = false;
+#endif
 constexpr int kRuns = 20;
 constexpr double kMostMs = 20;
 constexpr double kMostOverBare = 2;
@@ -116,10 +122,9 @@ TEST(CapacitySpeed, AProcessAnswersWithinTwentyMilliseconds) {
                                  question.what, Median(cpu), Median(bare),
                                  Median(clock),
                                  *std::min_element(clock.begin(), clock.end()));
-#ifdef __OPTIMIZE__
+    if (!kOptimized) continue;
     EXPECT_LE(Median(cpu), std::max(kMostMs, kMostOverBare * Median(bare)))
         << question.what;
-#endif
   }
 }
 
