@@ -15,12 +15,8 @@ int64_t AlignedChunk(const ChunkRules& rules, int64_t start, int64_t n,
   if (rules.drops_last_hit) last = std::max<int64_t>(last - block, 0);
   if (end < last) {
     const int64_t whole = end / block * block;
-    const bool inside_block = start % block != 0 && rules.realigns;
-    if (whole > start) {
-      end = whole;
-    } else if (block <= rules.largest && !inside_block) {
-      return 0;
-    }
+    if (whole <= start && block <= rules.largest) return 0;
+    if (whole > start) end = whole;
   }
   if (rules.realigns && start % block != 0) {
     stop_at((start / block + 1) * block);

@@ -52,6 +52,16 @@ TEST(AlignedChunk, TooLittleBudgetForABlockWaits) {
       0);
 }
 
+TEST(AlignedChunk, TooLittleBudgetForTheRestOfABlockWaitsToo) {
+  // 576 + 100 would end inside the block again; it ends at 768.
+  EXPECT_EQ(
+      AlignedChunk({.block = 256, .largest = 2048}, 576, 100, 2000, 2000, 0),
+      0);
+  EXPECT_EQ(
+      AlignedChunk({.block = 256, .largest = 2048}, 576, 192, 2000, 2000, 0),
+      192);
+}
+
 TEST(AlignedChunk, TheJunctionEndsAChunk) {
   // P9: a twin whose first 896 tokens are the junction, blocks of 128.
   EXPECT_EQ(Prefill({.block = 128}, 1024, 0, 896), (Chunks{896, 128}));

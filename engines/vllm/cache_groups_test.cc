@@ -132,6 +132,27 @@ class CacheGroupsTest : public ::testing::Test {
   std::list<Story> stories_;
 };
 
+// Without align mode keys span the least common multiple of the blocks, and a
+// block of 7 tokens has none.
+TEST(CacheGroupSettings, BlocksWithoutKeysAreRefused) {
+  Settings settings;
+  settings.num_gpu_blocks = 20;
+  settings.groups = {{.block_tokens = 7},
+                     {.kind = GroupKind::kRecurrent,
+                      .block_tokens = 8,
+                      .state_mode = StateMode::kAll}};
+  const auto refused = settings.Normalized();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("blocks of 7 tokens"),
+            std::string::npos)
+      << refused.status();
+  settings.enable_prefix_caching = false;
+  EXPECT_TRUE(settings.Normalized().ok());
+  settings.enable_prefix_caching = true;
+  settings.groups[0].block_tokens = 8;
+  EXPECT_TRUE(settings.Normalized().ok());
+}
+
 TEST_F(CacheGroupsTest, T3OneWindowReusesItsBlocksAndKeepsTheLastBoundary) {
   Pool(20, {Window(8)});
   Story* a = Prompt(P(30));

@@ -55,6 +55,9 @@ GroupManager::GroupManager(const Settings& settings, const CacheUnits& units,
       keeps_every_key_(group_.kind == GroupKind::kFull ||
                        group_.kind == GroupKind::kChunkedLocal ||
                        !settings.sparse_keys),
+      keys_margin_(settings.DropsLastHit() &&
+                   (group_.kind == GroupKind::kFull ||
+                    group_.kind == GroupKind::kSlidingWindow)),
       max_admission_blocks_(settings.window_admission_cap
                                 ? MaxAdmissionBlocks(group_, settings)
                                 : INT64_MAX),
@@ -189,7 +192,12 @@ void GroupManager::KeyFullBlocks(RequestBlocks* request, int64_t num_tokens) {
 void GroupManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens,
                                int64_t known) {
   if (group_.kind == GroupKind::kCross) return;
-  KeyFullBlocks(request, num_tokens);
+  int64_t keyed = num_tokens;
+  if (keys_margin_) {
+    const int64_t whole = known / group_.block_tokens * group_.block_tokens;
+    keyed = std::min(keyed + group_.block_tokens, whole);
+  }
+  KeyFullBlocks(request, keyed);
   if (group_.kind != GroupKind::kFull ||
       units_.hash_tokens == group_.block_tokens) {
     return;
@@ -218,6 +226,12 @@ void GroupManager::DropSkipped(RequestBlocks* request, int64_t processed) {
   size_t begin = end;
   while (begin > 0 && table[begin - 1] != kNullBlock) --begin;
   if (begin == end) return;
+  // Others may hit what is still in flight: it is computed before they read it.
+  const auto first = static_cast<int64_t>(begin) * group_.block_tokens;
+  const int64_t keyed =
+      std::min(static_cast<int64_t>(end), Of(request).num_keyed) *
+      group_.block_tokens;
+  CompleteRows(request, std::max(first, request->rows_done), keyed);
   pool_.ReleaseReversed(std::span(table).subspan(begin, end - begin));
   std::fill(table.begin() + static_cast<std::ptrdiff_t>(begin),
             table.begin() + static_cast<std::ptrdiff_t>(end), kNullBlock);
@@ -239,11 +253,14 @@ void GroupManager::Free(RequestBlocks* request) {
 
 void GroupManager::CompleteRows(RequestBlocks* request, int64_t begin,
                                 int64_t end) {
-  if (group_.kind == GroupKind::kRecurrent ||
-      group_.kind == GroupKind::kCross) {
-    return;
-  }
+  if (group_.kind == GroupKind::kRecurrent) return;
   const std::vector<BlockId>& table = Of(request).table;
+  if (group_.kind == GroupKind::kCross) {
+    // The encoder runs before the first tokens do.
+    if (begin >= end || pool_.Rows(table[0]) > 0) return;
+    begin = 0;
+    end = group_.encoder_tokens;
+  }
   while (begin < end) {
     const int64_t block = begin / group_.block_tokens;
     const int64_t stop = std::min(end, (block + 1) * group_.block_tokens);
@@ -303,13 +320,10 @@ void GroupManager::AddAccounts(const std::vector<RequestBlocks*>& requests,
   const BlockPool::GroupSums& sums = pool_.group(static_cast<int>(index_));
   const int64_t row = group_.geometry.row_bytes;
   const int64_t capacity = sums.held * group_.block_tokens;
-  if (group_.kind == GroupKind::kCross) {  // written once, read to the end
-    (*ledger)[Account::kLive] += row * (capacity - tail_slack_rows_);
-    (*ledger)[Account::kTailSlack] += row * tail_slack_rows_;
-    return;
-  }
   const int64_t slack =
-      group_.kind == GroupKind::kFull ? 0 : WindowSlack(requests);
+      group_.kind == GroupKind::kFull || group_.kind == GroupKind::kCross
+          ? 0
+          : WindowSlack(requests);
   (*ledger)[Account::kLive] += row * (sums.held_rows - slack);
   (*ledger)[Account::kWindowSlack] += row * slack;
   (*ledger)[Account::kTailSlack] += row * tail_slack_rows_;

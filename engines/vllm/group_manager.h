@@ -67,8 +67,8 @@ class GroupManager {
   virtual void Take(RequestBlocks* request, const SlotRequest& slots);
   // Gives back what nobody needs once `processed` tokens are computed.
   virtual void DropSkipped(RequestBlocks* request, int64_t processed);
-  // Keys for the full blocks below `num_tokens` (a multiple of the scheduler's
-  // unit, except that partial keys see `known` tokens).
+  // Keys for the full blocks below `num_tokens`, a multiple of the scheduler's
+  // unit, and with a draft model for one more; partial keys see `known` tokens.
   virtual void CacheBlocks(RequestBlocks* request, int64_t num_tokens,
                            int64_t known);
   virtual void Free(RequestBlocks* request);
@@ -109,6 +109,9 @@ class GroupManager {
   const CacheUnits units_;
   const size_t index_;
   const bool keeps_every_key_;
+  // With a draft model a hit looks one block beyond its end, which is cached with
+  // the scheduler's last unit.
+  const bool keys_margin_;
   Retention retention_;
   int64_t max_admission_blocks_;  // of a window or chunk at the gate
   BlockPool& pool_;

@@ -90,12 +90,13 @@ void RecurrentManager::TakeAligned(GroupBlocks* blocks, int64_t required) {
   std::vector<BlockId>& table = blocks->table;
   const auto held = static_cast<int64_t>(table.size());
   const int64_t state = blocks->started ? held - 1 - num_drafts_ : held - 1;
-  if (state >= 0) {
+  // The running state goes to entry `running`; nothing is kept before it. The
+  // copy of a state that was hit in part stays where it is.
+  const int64_t running = required - num_drafts_ - 1;
+  if (state >= 0 && state < running) {
     if (!frees_every_old_state_) blocks->older.clear();
     blocks->older.push_back(state);
   }
-  // The running state goes to entry `running`; nothing is kept before it.
-  const int64_t running = required - num_drafts_ - 1;
   if (held < running) table.resize(static_cast<size_t>(running), kNullBlock);
   if (blocks->started) {  // states of earlier drafts serve again
     for (int64_t i = held - num_drafts_; i < std::min(held, running); ++i) {
@@ -135,11 +136,15 @@ void RecurrentManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens,
   if (!units_.fine_hits) return;
   const int64_t end =
       request->num_prompt / units_.hash_tokens * units_.hash_tokens;
-  if (known != end || end % group_.block_tokens == 0) return;
+  GroupBlocks& blocks = Of(request);
+  if (blocks.partial_keyed || known != end || end % group_.block_tokens == 0) {
+    return;
+  }
   const auto at = static_cast<size_t>(end / group_.block_tokens);
   const BlockKey key = KeyAt(*request, end);
-  pool_.AssignPartialKey(Of(request).table[at], key);
+  pool_.AssignPartialKey(blocks.table[at], key);
   NoteKeyed(key);
+  blocks.partial_keyed = true;
 }
 
 // Every held state has one role; a shared one the strongest any owner gives it.
@@ -147,7 +152,8 @@ void RecurrentManager::AddAccounts(const std::vector<RequestBlocks*>& requests,
                                    LedgerSnapshot* ledger) const {
   AddCommonAccounts(ledger);
   const BlockPool::GroupSums& sums = pool_.group(static_cast<int>(index_));
-  (*ledger)[OfWhich::kIdleCheckpoints] += group_.BlockBytes() * sums.idle;
+  (*ledger)[OfWhich::kIdleCheckpoints] +=
+      group_.geometry.state_bytes * sums.idle;
   int64_t current = 0, previous = 0, drafts = 0;
   std::vector<std::pair<BlockId, int>> shared;  // role: 0, 1, 2
   const auto count = [&](BlockId id, int role, int64_t* own) {

@@ -7,7 +7,7 @@ namespace kvsim::vllm {
 // The first block from `index` on in the tail that ends at `boundary`.
 int64_t Retention::NextInTail(int64_t index, int64_t boundary) const {
   const int64_t end = boundary / block + margin;
-  if (boundary <= 0 || index >= end) return INT64_MAX;
+  if (boundary <= 0 || tail <= 0 || index >= end) return INT64_MAX;
   return std::max({int64_t{0}, index, end - tail});
 }
 

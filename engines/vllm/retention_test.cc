@@ -55,5 +55,12 @@ TEST(Retention, AMarginKeepsTheBlockBehindTheBoundary) {
   EXPECT_EQ(Kept(draft, 4, 30), (Indices{0, 1, 2, 3}));
 }
 
+// A window of one token reads no block before its end.
+TEST(Retention, NoTailKeepsNothing) {
+  Retention none = Window(0);
+  none.tail = 0;
+  EXPECT_TRUE(Kept(none, 100, 30, 20).empty());
+}
+
 }  // namespace
 }  // namespace kvsim::vllm

@@ -43,6 +43,24 @@ absl::Status ValidateGroup(const CacheGroup& group) {
   return absl::OkStatus();
 }
 
+// Every block must end where a key does. Without align mode a key spans the least
+// common multiple of the blocks, so only blocks of one size can be cached.
+absl::Status CheckKeys(const std::vector<CacheGroup>& groups,
+                       int64_t hash_tokens) {
+  for (const CacheGroup& group : groups) {
+    if (group.kind == GroupKind::kCross ||
+        group.block_tokens % hash_tokens == 0) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a ", GroupKindName(group.kind), " group has blocks of ",
+        group.block_tokens, " tokens, but prefix keys span ", hash_tokens,
+        "; accepted with prefix caching: recurrent groups in align mode, or "
+        "blocks of one size"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Settings::Validate() const {
@@ -108,6 +126,10 @@ absl::StatusOr<Settings> Settings::Normalized() const {
   CacheUnits units;
   status = ComputeUnits(out.groups, prefix_match_unit, &units);
   if (!status.ok()) return status;
+  if (enable_prefix_caching) {
+    status = CheckKeys(out.groups, units.hash_tokens);
+    if (!status.ok()) return status;
+  }
   if (retention_interval.value_or(0) % units.scheduler_tokens != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the retention interval is ", *retention_interval,
