@@ -304,10 +304,23 @@ absl::StatusOr<std::unique_ptr<LineReader>> OpenLines(const std::string& path) {
   return std::make_unique<LineReader>(std::move(*source));
 }
 
-SimulatorOptions LoopOptions(const RunSettings& settings,
-                             const vllm::VllmEngine& engine) {
+absl::StatusOr<std::unique_ptr<Engine>> MakeEngine(
+    const vllm::Settings& settings, const EngineMaker& make) {
+  if (make) return make(settings);
+  auto engine = vllm::VllmEngine::Create(settings);
+  if (!engine.ok()) return engine.status();
+  return *std::move(engine);
+}
+
+absl::StatusOr<SimulatorOptions> LoopOptions(const RunSettings& settings) {
+  const absl::StatusOr<vllm::Settings> whole = settings.engine.Normalized();
+  if (!whole.ok()) return whole.status();
+  vllm::CacheUnits units;
+  const absl::Status status =
+      vllm::ComputeUnits(whole->groups, whole->prefix_match_unit, &units);
+  if (!status.ok()) return status;
   SimulatorOptions loop;
-  loop.block_tokens = engine.cache().units().hash_tokens;
+  loop.block_tokens = units.hash_tokens;
   loop.max_model_len = settings.engine.max_model_len;
   loop.asynchronous = settings.engine.async_scheduling;
   loop.num_speculative_tokens = settings.engine.num_speculative_tokens;
@@ -322,7 +335,8 @@ SimulatorOptions LoopOptions(const RunSettings& settings,
 absl::StatusOr<RunComparison> CompareRun(const Json& settings_json,
                                          const std::string& trace_path,
                                          const std::string& run_path,
-                                         std::optional<int64_t> limit) {
+                                         std::optional<int64_t> limit,
+                                         const EngineMaker& make) {
   const absl::StatusOr<RunSettings> settings = ParseRunSettings(settings_json);
   if (!settings.ok()) return settings.status();
   absl::StatusOr<std::unique_ptr<TraceReader>> trace =
@@ -340,10 +354,12 @@ absl::StatusOr<RunComparison> CompareRun(const Json& settings_json,
     }
   }
 
-  auto engine = vllm::VllmEngine::Create(settings->engine);
+  auto engine = MakeEngine(settings->engine, make);
   if (!engine.ok()) return engine.status();
+  const absl::StatusOr<SimulatorOptions> loop = LoopOptions(*settings);
+  if (!loop.ok()) return loop.status();
   FixedCost cost(settings->step_us * 1000);
-  Simulator simulator(engine->get(), &cost, LoopOptions(*settings, **engine));
+  Simulator simulator(engine->get(), &cost, *loop);
   StepLogOptions log_options;
   log_options.detail = comparer.expected().contains("sched");
   log_options.check_sums = comparer.expected().contains("crc");

@@ -11,10 +11,13 @@
 #define KVSIM_TESTS_ENGINE_RUN_H_
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "engines/engine.h"
 #include "engines/vllm/settings.h"
 #include "nlohmann/json.hpp"
 
@@ -31,6 +34,9 @@ struct RunSettings {
 // InvalidArgument names the field, its value and what is accepted.
 absl::StatusOr<RunSettings> ParseRunSettings(const nlohmann::json& settings);
 
+using EngineMaker =
+    std::function<std::unique_ptr<Engine>(const vllm::Settings&)>;
+
 struct RunComparison {
   bool equal = false;
   int64_t steps = 0;       // compared
@@ -38,11 +44,13 @@ struct RunComparison {
 };
 
 // Replays `trace` (Mooncake JSONL; its first `limit` rows when given) under
-// `settings` and compares with the record `run` (.jsonl or .jsonl.zst).
+// `settings` and compares with the record `run` (.jsonl or .jsonl.zst). `make`
+// makes the engine; by default a VllmEngine.
 absl::StatusOr<RunComparison> CompareRun(const nlohmann::json& settings,
                                          const std::string& trace,
                                          const std::string& run,
-                                         std::optional<int64_t> limit = {});
+                                         std::optional<int64_t> limit = {},
+                                         const EngineMaker& make = {});
 
 }  // namespace kvsim
 

@@ -11,10 +11,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/naive_over_keys.h"
 
 namespace kvsim {
 namespace {
@@ -34,12 +37,12 @@ std::string TraceName(const std::string& run) {
   return run.substr(0, run.find('_')) + ".jsonl";
 }
 
-void ExpectEqual(const fs::path& folder, const std::string& run,
-                 int64_t steps) {
-  const auto result =
-      CompareRun(ReadJson(folder / "settings" / (run + ".json")),
-                 (folder / "traces" / TraceName(run)).string(),
-                 (folder / "runs" / (run + ".jsonl.zst")).string());
+void ExpectEqual(const fs::path& folder, const std::string& run, int64_t steps,
+                 const EngineMaker& make = {}) {
+  const auto result = CompareRun(
+      ReadJson(folder / "settings" / (run + ".json")),
+      (folder / "traces" / TraceName(run)).string(),
+      (folder / "runs" / (run + ".jsonl.zst")).string(), std::nullopt, make);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->equal) << result->difference;
   EXPECT_EQ(result->steps, steps);
@@ -54,6 +57,15 @@ class BundledRun : public testing::TestWithParam<Run> {};
 
 TEST_P(BundledRun, IsStepExact) {
   ExpectEqual("tests/testdata/oracle", GetParam().name, GetParam().steps);
+}
+
+// The engine is tested against its twin on more than was recorded, and the twin
+// against what was.
+TEST_P(BundledRun, IsStepExactOnTheNaiveTwin) {
+  ExpectEqual("tests/testdata/oracle", GetParam().name, GetParam().steps,
+              [](const vllm::Settings& settings) {
+                return std::make_unique<NaiveOverKeys>(settings);
+              });
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,195 +1,434 @@
 #include "engines/vllm/naive_cache.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "base/check.h"
 
 namespace kvsim::vllm {
 namespace {
 
-NaiveCache::Tokens FirstTokens(const NaiveCache::Tokens& tokens, int64_t n) {
-  return {tokens.begin(), tokens.begin() + n};
-}
+int64_t Ceiling(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
 }  // namespace
 
-NaiveCache::NaiveCache(const Settings& settings) : settings_(settings) {
-  const auto n = static_cast<size_t>(settings.num_gpu_blocks);
-  const auto rows = static_cast<size_t>(settings.block_size);
-  blocks_.assign(n, {0, std::vector<bool>(rows, false)});
-  for (BlockId id = 1; id < n; ++id) queue_.push_back(id);
+NaiveCache::NaiveCache(const Settings& settings, NaiveMistake mistake)
+    : settings_(*settings.Normalized()),
+      mistake_(mistake),
+      rules_(settings_),
+      pool_(settings_) {}
+
+NaiveHit NaiveCache::Hit(const Holder& holder, int64_t known) const {
+  return NaiveFind(rules_, pool_, holder.tokens, known,
+                   mistake_ == NaiveMistake::kLastOfEqualsOnly);
 }
 
-int64_t NaiveCache::BlocksFor(int64_t tokens) const {
-  int64_t blocks = 0;
-  while (blocks * settings_.block_size < tokens) ++blocks;
-  return blocks;
+// --- what a step needs ----------------------------------------------------------
+
+NaiveCache::Asked NaiveCache::AskFor(int64_t computed, int64_t num_new) const {
+  Asked asked;
+  asked.computed = computed;
+  asked.main_end = computed + num_new;
+  asked.slots_end = std::min(asked.main_end + settings_.LookaheadTokens(),
+                             settings_.max_model_len);
+  return asked;
 }
 
-BlockId NaiveCache::Find(const Tokens& prefix) const {
-  for (const auto& [keyed, id] : keys_) {
-    if (keyed == prefix) return id;
+int64_t NaiveCache::BlocksFor(size_t g, const Asked& asked) const {
+  const CacheGroup& group = Group(g);
+  if (group.kind == GroupKind::kCross) {
+    return Ceiling(group.encoder_tokens, group.block_tokens);
   }
-  return kNullBlock;
+  const int64_t drafts = settings_.num_speculative_tokens;
+  if (group.kind != GroupKind::kRecurrent) {
+    return Ceiling(asked.slots_end, group.block_tokens);
+  }
+  // In align mode lookahead slots would break the alignment.
+  const int64_t end = rules_.Aligned(g) ? asked.main_end : asked.slots_end;
+  return Ceiling(end, group.block_tokens) + drafts;
 }
 
-bool NaiveCache::Keyed(BlockId id) const {
-  return std::any_of(keys_.begin(), keys_.end(),
-                     [id](const auto& key) { return key.second == id; });
+// What a window or chunk may hold at once.
+int64_t NaiveCache::Cap(size_t g) const {
+  const CacheGroup& group = Group(g);
+  const int64_t in_flight =
+      settings_.max_num_batched_tokens * (settings_.async_scheduling ? 2 : 1);
+  const auto blocks = [&](int64_t reach) {
+    return Ceiling(std::min(reach + in_flight, settings_.max_model_len),
+                   group.block_tokens);
+  };
+  if (!settings_.window_admission_cap) return INT64_MAX;
+  if (group.kind == GroupKind::kSlidingWindow) {
+    return blocks(group.window - 1 + group.extra_window) + 1;
+  }
+  if (group.kind == GroupKind::kChunkedLocal) return blocks(group.chunk);
+  return INT64_MAX;
 }
 
-// The longest run from block 0 that leaves at least one token to compute; with
-// a draft model the last block of it is computed again.
-NaiveCache::Ids NaiveCache::Hit(const Holder& holder, int64_t known) const {
-  Ids hit;
-  const int64_t size = settings_.block_size;
-  for (int64_t end = size; end <= known - 1; end += size) {
-    const BlockId id = Find(FirstTokens(holder.tokens, end));
+std::optional<int64_t> NaiveCache::Need(const Holder& holder,
+                                        const Asked& asked,
+                                        const NaiveHit* hit) const {
+  int64_t sum = 0;
+  for (size_t g = 0; g < num_groups(); ++g) {
+    const std::optional<int64_t> need = NeedOf(g, holder, asked, hit);
+    if (!need.has_value()) return std::nullopt;
+    sum += *need;
+  }
+  return sum;
+}
+
+std::optional<int64_t> NaiveCache::NeedOf(size_t g, const Holder& holder,
+                                          const Asked& asked,
+                                          const NaiveHit* hit) const {
+  if (hit != nullptr && IsKeyedNow(g, holder, *hit)) return std::nullopt;
+  if (rules_.Aligned(g)) return NeedStates(g, holder, asked, hit);
+  int64_t required = BlocksFor(g, asked);
+  if (asked.gate) required = std::min(required, Cap(g));
+  if (hit == nullptr) {
+    const auto held = static_cast<int64_t>(holder.tables[g].ids.size());
+    return std::max<int64_t>(0, required - held);
+  }
+  const int64_t skipped =
+      rules_.Skipped(g, hit->tokens) / Group(g).block_tokens;
+  const Ids& blocks = hit->groups[g];
+  const auto num_hit = static_cast<int64_t>(blocks.size());
+  int64_t need = std::max<int64_t>(0, required - std::max(skipped, num_hit));
+  for (int64_t i = skipped; i < num_hit; ++i) {
+    const BlockId id = blocks[static_cast<size_t>(i)];
+    if (id != kNullBlock && pool_.Owners(id) == 0) ++need;
+  }
+  const bool part = num_hit > 0 && hit->tokens % Group(g).block_tokens != 0;
+  return part ? need + 1 : need;  // its copy
+}
+
+int64_t NaiveCache::NeedStates(size_t g, const Holder& holder,
+                               const Asked& asked, const NaiveHit* hit) const {
+  const int64_t drafts = settings_.num_speculative_tokens;
+  int64_t held = 0, need = 0;
+  bool started = false, copies = false;
+  if (hit == nullptr) {
+    held = static_cast<int64_t>(holder.tables[g].ids.size());
+    started = holder.tables[g].started;
+    copies = ContinuesKeyedState(g, holder, asked.computed);
+  } else {
+    held = static_cast<int64_t>(hit->groups[g].size());
+    copies = held > 0 && hit->tokens % Group(g).block_tokens != 0;
+    for (BlockId id : hit->groups[g]) {
+      if (id != kNullBlock && pool_.Owners(id) == 0) ++need;
+    }
+  }
+  // A copy counts one block more and one new state, whether or not a new one is
+  // taken.
+  if (BlocksFor(g, asked) > held || copies) need += started ? 1 : 1 + drafts;
+  return copies ? need + 1 : need;
+}
+
+// The state of the hit was keyed in this step: equal keys, not equal blocks.
+bool NaiveCache::IsKeyedNow(size_t g, const Holder& holder,
+                            const NaiveHit& hit) const {
+  if (Group(g).kind != GroupKind::kRecurrent || hit.groups[g].empty() ||
+      !settings_.same_step_state_guard) {
+    return false;
+  }
+  const Tokens prefix(holder.tokens.begin(),
+                      holder.tokens.begin() + hit.tokens);
+  if (mistake_ == NaiveMistake::kGuardsBlocks) {
+    return blocks_keyed_this_step_.contains(hit.groups[g].back());
+  }
+  return keyed_this_step_.contains({g, prefix});
+}
+
+// Its running state ends inside its block and is what others may hit.
+bool NaiveCache::ContinuesKeyedState(size_t g, const Holder& holder,
+                                     int64_t computed) const {
+  const int64_t block = Group(g).block_tokens;
+  if (computed % block == 0) return false;
+  const auto place = static_cast<size_t>(computed / block);
+  const Ids& ids = holder.tables[g].ids;
+  return place < ids.size() && ids[place] != kNullBlock &&
+         pool_.HasPartialKey(ids[place]);
+}
+
+// --- a step -----------------------------------------------------------------------
+
+NaiveCache::Answer NaiveCache::Admit(Holder* holder, const NaiveHit& hit,
+                                     int64_t known, int64_t num_new,
+                                     int64_t room) {
+  Asked asked = AskFor(hit.tokens, num_new);
+  if (settings_.reserve_full_sequence) {
+    Asked all{known, std::min(known, settings_.max_model_len), hit.tokens,
+              true};
+    const std::optional<int64_t> need = Need(*holder, all, &hit);
+    if (!need.has_value()) return Answer::kStateDeferral;
+    if (*need > room) return Answer::kGate;
+  }
+  const std::optional<int64_t> need = Need(*holder, asked, &hit);
+  if (!need.has_value()) return Answer::kStateDeferral;
+  if (*need > room) return Answer::kBlocks;
+  TakeHit(holder, hit);
+  for (size_t g = 0; g < num_groups(); ++g) CopyHitPart(g, holder, hit.tokens);
+  for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
+  Key(holder, std::min(hit.tokens + num_new, known));
+  return Answer::kFits;
+}
+
+NaiveCache::Answer NaiveCache::Extend(Holder* holder, int64_t known,
+                                      int64_t computed, int64_t processed,
+                                      int64_t num_new) {
+  for (size_t g = 0; g < num_groups(); ++g) DropSkipped(g, holder, processed);
+  const Asked asked = AskFor(computed, num_new);
+  if (*Need(*holder, asked, nullptr) > pool_.NumFree()) return Answer::kBlocks;
+  for (size_t g = 0; g < num_groups(); ++g) {
+    if (rules_.Aligned(g)) CopyRunningState(g, holder, computed);
+  }
+  for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
+  Key(holder, std::min(computed + num_new, known));
+  return Answer::kFits;
+}
+
+void NaiveCache::StartStep() {
+  keyed_this_step_.clear();
+  blocks_keyed_this_step_.clear();
+}
+
+void NaiveCache::EndStep(std::vector<BlockCopy>* copies) {
+  Ids ends;
+  for (const BlockCopy& copy : copies_) {
+    ends.push_back(copy.from);
+    ends.push_back(copy.to);
+  }
+  if (mistake_ != NaiveMistake::kCopyIsNotHeld) pool_.Release(ends);
+  copies->insert(copies->end(), copies_.begin(), copies_.end());
+  copies_.clear();
+}
+
+// --- taking -----------------------------------------------------------------------
+
+void NaiveCache::TakeHit(Holder* holder, const NaiveHit& hit) {
+  holder->tables.assign(num_groups(), {});
+  holder->num_written = hit.tokens;
+  for (size_t g = 0; g < num_groups(); ++g) {
+    const int64_t block = Group(g).block_tokens;
+    Table& table = holder->tables[g];
+    table.ids = hit.groups[g];
+    const auto skipped =
+        static_cast<size_t>(rules_.Skipped(g, hit.tokens) / block);
+    for (size_t i = 0; i < table.ids.size(); ++i) {
+      if (i < skipped) table.ids[i] = kNullBlock;
+      if (table.ids[i] != kNullBlock) pool_.Touch(table.ids[i]);
+    }
+    if (skipped > table.ids.size()) table.ids.resize(skipped, kNullBlock);
+    table.settled = hit.tokens / block;
+  }
+}
+
+// What lies behind the end of a hit inside a block is the requester's own: it
+// gets a copy, and the block it hit is held until the step's scheduling ends.
+void NaiveCache::CopyHitPart(size_t g, Holder* holder, int64_t hit_tokens) {
+  const int64_t block = Group(g).block_tokens;
+  Ids& ids = holder->tables[g].ids;
+  if (hit_tokens % block == 0 || ids.empty() || ids.back() == kNullBlock) {
+    return;
+  }
+  const BlockId from = ids.back(), to = pool_.Pop(g);
+  std::vector<bool>& rows = pool_.Rows(to);
+  for (int64_t i = 0; i < hit_tokens % block; ++i) {
+    rows[static_cast<size_t>(i)] = true;
+  }
+  pool_.Touch(to);
+  ids.back() = to;
+  if (mistake_ == NaiveMistake::kCopyIsNotHeld) pool_.Release({from, to});
+  copies_.push_back({static_cast<int>(g), from, to});
+}
+
+// The copy keeps the key; the request goes on in its own block.
+void NaiveCache::CopyRunningState(size_t g, Holder* holder, int64_t computed) {
+  if (!ContinuesKeyedState(g, *holder, computed)) return;
+  const auto place = static_cast<size_t>(computed / Group(g).block_tokens);
+  const BlockId from = holder->tables[g].ids[place], to = pool_.Pop(g);
+  if (mistake_ != NaiveMistake::kKeyStaysWithSource) pool_.MoveKeys(from, to);
+  pool_.Touch(from);
+  if (mistake_ == NaiveMistake::kCopyIsNotHeld) pool_.Release({from, to});
+  copies_.push_back({static_cast<int>(g), from, to});
+}
+
+void NaiveCache::TakeNew(size_t g, Holder* holder, const Asked& asked) {
+  Table& table = holder->tables[g];
+  table.slots_end = Group(g).kind == GroupKind::kCross ? Group(g).encoder_tokens
+                                                       : asked.slots_end;
+  if (rules_.Aligned(g)) return TakeStates(g, &table, asked);
+  while (static_cast<int64_t>(table.ids.size()) < BlocksFor(g, asked)) {
+    table.ids.push_back(pool_.Pop(g));
+  }
+}
+
+// The running state stands at the end with the drafts' states behind it; these
+// are used again wherever the end moves to.
+void NaiveCache::TakeStates(size_t g, Table* table, const Asked& asked) {
+  const int64_t drafts = settings_.num_speculative_tokens;
+  const auto before = static_cast<int64_t>(table->ids.size());
+  const int64_t required = BlocksFor(g, asked);
+  if (required <= before) return;
+  // The engine of that date remembers the last one only; of those before it
+  // what is still there stays until the request ends.
+  if (!settings_.frees_every_old_state) table->older.clear();
+  if (table->started) {
+    table->older.push_back(before - 1 - drafts);
+  } else if (before > 0) {
+    table->older.push_back(before - 1);  // the state that was hit
+  }
+  const auto running = static_cast<size_t>(required - drafts - 1);
+  if (table->ids.size() < running) table->ids.resize(running, kNullBlock);
+  for (int64_t i = before - drafts; table->started && i < before; ++i) {
+    if (i >= static_cast<int64_t>(running)) break;
+    table->ids.push_back(table->ids[static_cast<size_t>(i)]);
+    table->ids[static_cast<size_t>(i)] = kNullBlock;
+  }
+  while (static_cast<int64_t>(table->ids.size()) < required) {
+    table->ids.push_back(pool_.Pop(g));
+  }
+  table->started = true;
+}
+
+// --- giving back --------------------------------------------------------------------
+
+// From the end of what is skipped down to the first entry that is null.
+void NaiveCache::DropSkipped(size_t g, Holder* holder, int64_t processed) {
+  const int64_t block = Group(g).block_tokens;
+  Table& table = holder->tables[g];
+  const auto size = static_cast<int64_t>(table.ids.size());
+  int64_t skipped = std::min(rules_.Skipped(g, processed) / block, size);
+  if (mistake_ == NaiveMistake::kDropsOneTooMany && skipped > 0) {
+    skipped = std::min(skipped + 1, size);
+  }
+  WriteKeyed(g, holder, skipped);
+  Ids dropped;
+  for (int64_t i = skipped - 1; i >= 0; --i) {
+    BlockId& id = table.ids[static_cast<size_t>(i)];
     if (id == kNullBlock) break;
-    hit.push_back(id);
+    dropped.push_back(id);
+    id = kNullBlock;
   }
-  const bool draft_model =
-      settings_.num_speculative_tokens > 0 &&
-      settings_.speculative_method == SpeculativeMethod::kEagle;
-  if (draft_model && !hit.empty()) hit.pop_back();
-  return hit;
+  pool_.Release(dropped);
+  if (rules_.Aligned(g)) {
+    DropOlderStates(&table, Ceiling(processed, block) - 1);
+  }
 }
 
-int64_t NaiveCache::Need(const Ids& hit, int64_t tokens) const {
-  int64_t need = BlocksFor(tokens) - static_cast<int64_t>(hit.size());
-  for (BlockId id : hit) {
-    if (blocks_[id].owners == 0) ++need;
+void NaiveCache::DropOlderStates(Table* table, int64_t running) {
+  std::vector<int64_t>& older = table->older;
+  for (int64_t place : older) {
+    if (place >= running) continue;
+    BlockId& id = table->ids[static_cast<size_t>(place)];
+    pool_.Release({id});
+    id = kNullBlock;
   }
-  return need;
+  std::erase_if(older, [running](int64_t place) { return place < running; });
 }
 
-BlockId NaiveCache::Pop() {
-  KVSIM_CHECK(!queue_.empty());
-  const BlockId id = queue_.front();
-  queue_.pop_front();
-  if (Keyed(id)) ++evictions_;
-  keys_.remove_if([id](const auto& key) { return key.second == id; });
-  blocks_[id].owners = 1;
-  blocks_[id].written.assign(blocks_[id].written.size(), false);
-  ++allocations_;
-  return id;
+void NaiveCache::Free(Holder* holder) {
+  for (size_t g = 0; g < holder->tables.size(); ++g) {
+    const Table& table = holder->tables[g];
+    WriteKeyed(g, holder, static_cast<int64_t>(table.ids.size()));
+    pool_.Release({table.ids.rbegin(), table.ids.rend()});
+  }
+  holder->tables.clear();
+  holder->num_written = 0;
 }
 
-void NaiveCache::Take(Holder* holder, const Ids& hit, int64_t tokens) {
-  for (BlockId id : hit) {
-    if (blocks_[id].owners++ == 0) queue_.remove(id);
-    holder->table.push_back(id);
-    holder->num_written += settings_.block_size;
-  }
-  while (static_cast<int64_t>(holder->table.size()) < BlocksFor(tokens)) {
-    holder->table.push_back(Pop());
-  }
-  holder->slots_end = tokens;
-}
+// --- keys -----------------------------------------------------------------------------
 
-void NaiveCache::Key(const Holder& holder, int64_t known) {
+void NaiveCache::Key(Holder* holder, int64_t known) {
   if (!settings_.enable_prefix_caching) return;
-  const int64_t size = settings_.block_size;
-  for (int64_t end = size; end <= known; end += size) {
-    const BlockId id = holder.table[static_cast<size_t>(end / size - 1)];
-    if (!Keyed(id)) keys_.emplace_back(FirstTokens(holder.tokens, end), id);
+  for (size_t g = 0; g < num_groups(); ++g) {
+    if (Group(g).kind == GroupKind::kCross) continue;
+    KeyBlocks(g, holder, known);
+    KeyPart(g, holder, known);
+  }
+}
+
+void NaiveCache::KeyBlocks(size_t g, Holder* holder, int64_t known) {
+  const int64_t block = Group(g).block_tokens;
+  Table& table = holder->tables[g];
+  const int64_t end = rules_.KeyedTokens(g, known) / block;
+  for (; table.settled < end; ++table.settled) {
+    const BlockId id = table.ids[static_cast<size_t>(table.settled)];
+    if (id == kNullBlock ||
+        !rules_.Keeps(g, table.settled, holder->num_prompt, holder->junction)) {
+      continue;
+    }
+    AddKey(g, *holder, (table.settled + 1) * block, id);
+  }
+}
+
+// The prompt's last unit inside a block: of full attention always, of a state
+// where hits are fine and it ends there.
+void NaiveCache::KeyPart(size_t g, Holder* holder, int64_t known) {
+  const bool full = Group(g).kind == GroupKind::kFull;
+  const bool state = rules_.Aligned(g) && rules_.fine;
+  const int64_t block = Group(g).block_tokens;
+  const int64_t end = holder->num_prompt / rules_.hash_unit * rules_.hash_unit;
+  Table& table = holder->tables[g];
+  if ((!full && !state) || end % block == 0 || table.partial_settled) return;
+  // Open in what is told: whether a block that got its full key in the same
+  // step, or before, gets the partial one too. Here it does not.
+  if (full && end / block < table.settled) return;
+  if (known < end || (state && known != end)) return;
+  const BlockId id = table.ids[static_cast<size_t>(end / block)];
+  if (id == kNullBlock) return;
+  table.partial_settled = true;
+  AddKey(g, *holder, end, id);
+}
+
+void NaiveCache::AddKey(size_t g, const Holder& holder, int64_t end,
+                        BlockId id) {
+  const Tokens prefix(holder.tokens.begin(), holder.tokens.begin() + end);
+  pool_.AddKey(id, {g, prefix});
+  if (Group(g).kind == GroupKind::kRecurrent) {
+    keyed_this_step_.insert({g, prefix});
+    blocks_keyed_this_step_.insert(id);
+  }
+}
+
+// What others may hit is written before they can read it, for batches run in
+// order: rows in flight of blocks that are given back count as written.
+void NaiveCache::WriteKeyed(size_t g, Holder* holder, int64_t num_blocks) {
+  const int64_t block = Group(g).block_tokens;
+  for (int64_t i = 0; i < num_blocks; ++i) {
+    const BlockId id = holder->tables[g].ids[static_cast<size_t>(i)];
+    if (id == kNullBlock) continue;
+    for (int64_t row = 0; row < pool_.KeyedRows(id); ++row) {
+      if (i * block + row < holder->num_written) continue;
+      pool_.Rows(id)[static_cast<size_t>(row)] = true;
+    }
+  }
+}
+
+// The encoder runs before the first tokens do.
+void NaiveCache::WriteEncoded(Holder* holder) {
+  for (size_t g = 0; g < num_groups(); ++g) {
+    if (Group(g).kind != GroupKind::kCross) continue;
+    const int64_t block = Group(g).block_tokens;
+    for (int64_t i = 0; i < Group(g).encoder_tokens; ++i) {
+      const BlockId id = holder->tables[g].ids[static_cast<size_t>(i / block)];
+      pool_.Rows(id)[static_cast<size_t>(i % block)] = true;
+    }
   }
 }
 
 void NaiveCache::Write(Holder* holder, int64_t num_tokens) {
+  if (num_tokens > 0) WriteEncoded(holder);
   for (; num_tokens > 0; --num_tokens, ++holder->num_written) {
-    const auto block = holder->num_written / settings_.block_size;
-    const auto row = holder->num_written % settings_.block_size;
-    const BlockId id = holder->table[static_cast<size_t>(block)];
-    blocks_[id].written[static_cast<size_t>(row)] = true;
-  }
-}
-
-// What others may hit is written before they can read it, so the rows of keyed
-// blocks count as written when their owner leaves early.
-void NaiveCache::Free(Holder* holder) {
-  int64_t keyed_end = 0;
-  for (BlockId id : holder->table) {
-    if (Keyed(id)) keyed_end += settings_.block_size;
-  }
-  if (keyed_end > holder->num_written) {
-    Write(holder, keyed_end - holder->num_written);
-  }
-  Ids to_front, to_back;
-  for (auto id = holder->table.rbegin(); id != holder->table.rend(); ++id) {
-    if (--blocks_[*id].owners > 0) continue;
-    const bool front = !Keyed(*id) &&
-                       settings_.free_order != FreeOrder::kAppend &&
-                       (settings_.enable_prefix_caching ||
-                        settings_.free_order == FreeOrder::kPrependUnkeyed);
-    (front ? to_front : to_back).push_back(*id);
-  }
-  queue_.insert(queue_.begin(), to_front.begin(), to_front.end());
-  queue_.insert(queue_.end(), to_back.begin(), to_back.end());
-  holder->table.clear();
-  holder->slots_end = holder->num_written = 0;
-}
-
-int64_t NaiveCache::NumDistinctKeys() const {
-  std::set<Tokens> distinct;
-  for (const auto& key : keys_) distinct.insert(key.first);
-  return static_cast<int64_t>(distinct.size());
-}
-
-// --- the ledger, row by row ---------------------------------------------------------
-
-LedgerSnapshot NaiveCache::Recount(
-    const std::vector<const Holder*>& holders) const {
-  const BlockGeometry& bytes = settings_.geometry;
-  const int64_t block_bytes = settings_.block_size * bytes.row_bytes +
-                              bytes.page_padding + bytes.slot_padding;
-  const auto num_blocks = static_cast<int64_t>(blocks_.size());
-  LedgerSnapshot ledger;
-  ledger.pool_bytes = settings_.pool_bytes > 0 ? settings_.pool_bytes
-                                               : num_blocks * block_bytes;
-  ledger[Account::kRemainder] = ledger.pool_bytes - num_blocks * block_bytes;
-  ledger[Account::kNull] = block_bytes;
-  for (BlockId id : queue_) {
-    ledger[Keyed(id) ? Account::kIdle : Account::kFree] += block_bytes;
-    if (!Keyed(id)) continue;
-    ledger[OfWhich::kIdlePadding] += bytes.page_padding + bytes.slot_padding;
-  }
-  // Rows that some owner has a slot for.
-  std::map<BlockId, std::vector<bool>> asked;
-  for (const Holder* holder : holders) {
-    for (size_t i = 0; i < holder->table.size(); ++i) {
-      std::vector<bool>& rows = asked[holder->table[i]];
-      rows.resize(static_cast<size_t>(settings_.block_size), false);
-      for (size_t row = 0; row < rows.size(); ++row) {
-        const auto position = static_cast<int64_t>(i * rows.size() + row);
-        if (position < holder->slots_end) rows[row] = true;
+    for (size_t g = 0; g < num_groups(); ++g) {
+      const auto block = static_cast<size_t>(Group(g).block_tokens);
+      const auto position = static_cast<size_t>(holder->num_written);
+      const Ids& ids = holder->tables[g].ids;
+      if (Group(g).kind == GroupKind::kRecurrent ||
+          Group(g).kind == GroupKind::kCross ||
+          position / block >= ids.size() ||
+          ids[position / block] == kNullBlock) {
+        continue;
       }
-    }
-  }
-  for (const auto& [id, rows] : asked) CountHeld(id, rows, &ledger);
-  for (const auto& [prefix, id] : keys_) {
-    if (Find(prefix) != id) ledger[OfWhich::kDuplicates] += block_bytes;
-  }
-  return ledger;
-}
-
-void NaiveCache::CountHeld(BlockId id, const std::vector<bool>& asked,
-                           LedgerSnapshot* ledger) const {
-  const Block& block = blocks_[id];
-  const int64_t row_bytes = settings_.geometry.row_bytes;
-  (*ledger)[Account::kSlotPadding] += settings_.geometry.slot_padding;
-  (*ledger)[Account::kPagePadding] += settings_.geometry.page_padding;
-  for (size_t row = 0; row < asked.size(); ++row) {
-    if (block.written[row]) {
-      (*ledger)[Account::kLive] += row_bytes;
-      if (block.owners > 1) (*ledger)[OfWhich::kSharedRows] += row_bytes;
-      (*ledger)[OfWhich::kSharingSaved] += (block.owners - 1) * row_bytes;
-    } else if (asked[row]) {
-      (*ledger)[Account::kInFlight] += row_bytes;
-    } else {
-      (*ledger)[Account::kTailSlack] += row_bytes;
+      pool_.Rows(ids[position / block])[position % block] = true;
     }
   }
 }

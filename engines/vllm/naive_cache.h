@@ -1,82 +1,143 @@
-// The cache of vLLM's scheduler told plainly: the naive twin of KvCacheManager
-// and of all that lies below it.
+// The block tables of vLLM's scheduler told plainly: the naive twin of
+// KvCacheManager and of all that lies below it.
 //
-// Model:      a block is a struct with its owners counted, its rows marked one by
-//             one, and, once it is full and scheduled, the tokens of the whole
-//             prefix that it ends: prefixes are compared token by token, nothing
-//             is hashed. The free queue is a std::list. Every level and the whole
-//             ledger are recounted when asked for.
+// Model:      per request and group a table of blocks by position, null where
+//             nothing is kept; what a group keeps is asked of NaiveRules again
+//             and again. Every level and the whole ledger are recounted when
+//             asked for.
 // Costs:      whatever they are.
-// Source:     the rules of vLLM (2026-08-17) as told beside its recorded
-//             runs; not the code it is compared with.
+// Source:     the rules of vLLM (2026-08-17) as told beside its recorded runs;
+//             not the code it is compared with.
 #ifndef KVSIM_ENGINES_VLLM_NAIVE_CACHE_H_
 #define KVSIM_ENGINES_VLLM_NAIVE_CACHE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <list>
-#include <utility>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "allocator/ledger.h"
+#include "base/block_copy.h"
 #include "base/block_id.h"
+#include "engines/vllm/naive_lookup.h"
+#include "engines/vllm/naive_pool.h"
+#include "engines/vllm/naive_rules.h"
 #include "engines/vllm/settings.h"
 
 namespace kvsim::vllm {
 
+// What a test can ask the twin to get wrong, to see whether it is found out.
+enum class NaiveMistake {
+  kNone,
+  kDropsOneTooMany,     // one block more than a window leaves behind
+  kKeyStaysWithSource,  // a running state goes on in the block that has the key
+  kCopyIsNotHeld,       // what was copied is given back at once
+  kLastOfEqualsOnly,    // of groups that are looked up together
+  kGuardsBlocks,        // a state of an equal key in an older block is hit
+};
+
 class NaiveCache {
  public:
-  using Ids = std::vector<BlockId>;
-  using Tokens = std::vector<int64_t>;
+  using Ids = NaivePool::Ids;
+  using Tokens = NaivePool::Tokens;
 
+  struct Table {
+    Ids ids;
+    int64_t slots_end = 0;  // tokens that slots were asked for
+    int64_t settled = 0;    // leading blocks whose keys are decided
+    bool partial_settled = false;
+    // Recurrent groups in align mode.
+    bool started = false;        // took a running state of its own
+    std::vector<int64_t> older;  // places of states before the running one
+  };
   struct Holder {
     Tokens tokens;  // prompt and all outputs it may give
-    Ids table;
-    int64_t slots_end = 0;    // tokens that have a slot
-    int64_t num_written = 0;  // leading tokens whose rows are computed
+    int64_t num_prompt = 0;
+    int64_t junction = 0;
+    int64_t num_written = 0;    // leading tokens whose rows are computed
+    std::vector<Table> tables;  // by group; none while it holds nothing
+
+    bool holds() const { return !tables.empty(); }
   };
+  enum class Answer { kFits, kGate, kBlocks, kStateDeferral };
 
-  explicit NaiveCache(const Settings& settings);
+  explicit NaiveCache(const Settings& settings,
+                      NaiveMistake mistake = NaiveMistake::kNone);
 
-  // The blocks that serve a prefix of the first `known` tokens.
-  Ids Hit(const Holder& holder, int64_t known) const;
-  // Blocks that leave the free queue when `tokens` tokens behind and including
-  // the hit get slots.
-  int64_t Need(const Ids& hit, int64_t tokens) const;
-  // Takes the hit and slots for the first `tokens` tokens. REQUIRES: they fit.
-  void Take(Holder* holder, const Ids& hit, int64_t tokens);
-  // Full blocks of the first `known` tokens can be hit from now on.
-  void Key(const Holder& holder, int64_t known);
+  // --- a step -------------------------------------------------------------------
+  void StartStep();
+  // Ends its scheduling: what was copied, and copies, are held until now.
+  void EndStep(std::vector<BlockCopy>* copies);
+
+  // What serves a prefix of the first `known` tokens.
+  NaiveHit Hit(const Holder& holder, int64_t known) const;
+  // Takes the hit and slots for num_new tokens behind it if `room` blocks are
+  // enough for them, and for all `known` tokens where the gate asks.
+  Answer Admit(Holder* holder, const NaiveHit& hit, int64_t known,
+               int64_t num_new, int64_t room);
+  // Slots for num_new tokens behind `computed`; of those `processed` have results.
+  Answer Extend(Holder* holder, int64_t known, int64_t computed,
+                int64_t processed, int64_t num_new);
+  // What is full within the first `known` tokens can be hit from now on.
+  void Key(Holder* holder, int64_t known);
   void Write(Holder* holder, int64_t num_tokens);
   void Free(Holder* holder);
 
-  int64_t NumFree() const { return static_cast<int64_t>(queue_.size()); }
-  int64_t NumDistinctKeys() const;
-  bool Keyed(BlockId id) const;
-  int64_t Owners(BlockId id) const { return blocks_[id].owners; }
-  Ids FreeQueue() const { return {queue_.begin(), queue_.end()}; }
-  int64_t allocations() const { return allocations_; }
-  int64_t evictions() const { return evictions_; }
-
+  // --- levels -------------------------------------------------------------------
+  const NaivePool& pool() const { return pool_; }
   LedgerSnapshot Recount(const std::vector<const Holder*>& holders) const;
 
  private:
-  struct Block {
-    int64_t owners = 0;
-    std::vector<bool> written;
+  struct Asked {
+    int64_t main_end = 0;   // tokens of the model itself
+    int64_t slots_end = 0;  // … and of drafts behind them
+    int64_t computed = 0;
+    bool gate = false;
   };
 
-  int64_t BlocksFor(int64_t tokens) const;
-  BlockId Pop();
-  BlockId Find(const Tokens& prefix) const;
-  void CountHeld(BlockId id, const std::vector<bool>& asked,
+  const CacheGroup& Group(size_t g) const { return settings_.groups[g]; }
+  size_t num_groups() const { return settings_.groups.size(); }
+  int64_t BlocksFor(size_t g, const Asked& asked) const;
+  int64_t Cap(size_t g) const;
+  Asked AskFor(int64_t computed, int64_t num_new) const;
+  // Blocks that leave the free queue; nothing: not in this step.
+  std::optional<int64_t> Need(const Holder& holder, const Asked& asked,
+                              const NaiveHit* hit) const;
+  std::optional<int64_t> NeedOf(size_t g, const Holder& holder,
+                                const Asked& asked, const NaiveHit* hit) const;
+  int64_t NeedStates(size_t g, const Holder& holder, const Asked& asked,
+                     const NaiveHit* hit) const;
+  bool IsKeyedNow(size_t g, const Holder& holder, const NaiveHit& hit) const;
+  bool ContinuesKeyedState(size_t g, const Holder& holder,
+                           int64_t computed) const;
+
+  void TakeHit(Holder* holder, const NaiveHit& hit);
+  void CopyHitPart(size_t g, Holder* holder, int64_t hit_tokens);
+  void CopyRunningState(size_t g, Holder* holder, int64_t computed);
+  void TakeNew(size_t g, Holder* holder, const Asked& asked);
+  void TakeStates(size_t g, Table* table, const Asked& asked);
+  void DropSkipped(size_t g, Holder* holder, int64_t processed);
+  void DropOlderStates(Table* table, int64_t running);
+  void KeyBlocks(size_t g, Holder* holder, int64_t known);
+  void KeyPart(size_t g, Holder* holder, int64_t known);
+  void WriteEncoded(Holder* holder);
+  void WriteKeyed(size_t g, Holder* holder, int64_t num_blocks);
+  void AddKey(size_t g, const Holder& holder, int64_t end, BlockId id);
+
+  void CountRows(BlockId id, const std::vector<const Holder*>& holders,
                  LedgerSnapshot* ledger) const;
+  void CountState(BlockId id, const std::vector<const Holder*>& holders,
+                  LedgerSnapshot* ledger) const;
+  Account RoleOf(size_t g, const Holder& holder, int64_t place) const;
 
   const Settings settings_;
-  std::vector<Block> blocks_;
-  std::list<BlockId> queue_;
-  // Prefix and the block that ends it, in the order in which they were keyed.
-  std::list<std::pair<Tokens, BlockId>> keys_;
-  int64_t allocations_ = 0, evictions_ = 0;
+  const NaiveMistake mistake_;
+  const NaiveRules rules_;
+  NaivePool pool_;
+  std::set<NaivePool::Key> keyed_this_step_;  // of states
+  std::set<BlockId> blocks_keyed_this_step_;
+  std::vector<BlockCopy> copies_;  // of this step
 };
 
 }  // namespace kvsim::vllm

@@ -8,10 +8,10 @@
 
 namespace kvsim::vllm {
 
-NaiveEngine::NaiveEngine(const Settings& settings)
-    : settings_(settings), cache_(settings) {
-  KVSIM_CHECK(settings.Validate().ok()) << settings.Validate();
-}
+NaiveEngine::NaiveEngine(const Settings& settings, NaiveMistake mistake)
+    : settings_(*settings.Normalized()),
+      rules_(settings_),
+      cache_(settings_, mistake) {}
 
 // --- queues -----------------------------------------------------------------------
 
@@ -21,6 +21,7 @@ Engine::Admission NaiveEngine::Add(const RequestParams& params) {
   }
   Request& request = requests_[params.id];
   request.params = params;
+  request.held.num_prompt = params.num_prompt_tokens;
   request.held.tokens = dynamic_cast<TokenChain&>(*params.keys).tokens();
   waiting_.push_back(params.id);
   return Admission::kQueued;
@@ -79,12 +80,14 @@ RequestId NaiveEngine::AbortHead() {
 void NaiveEngine::Schedule(StepPlan* plan) {
   plan->Clear();
   budget_ = settings_.max_num_batched_tokens;
+  cache_.StartStep();
   ScheduleRunning(plan);
   if (plan->preempted.empty()) {
     plan->limit = AdmitWaiting(plan);
   } else {
     plan->limit = AdmissionLimit::kPreemption;  // the victims wait
   }
+  cache_.EndStep(&plan->copies);
   Advance(plan);
 }
 
@@ -119,20 +122,54 @@ int64_t NaiveEngine::Runnable(const Request& r) const {
   if (settings_.long_prefill_token_threshold > 0) {
     n = std::min(n, settings_.long_prefill_token_threshold);
   }
-  return std::min({n, budget_, settings_.max_model_len - r.computed - 1});
+  n = std::min({n, budget_, settings_.max_model_len - r.computed - 1});
+  return n <= 0 ? 0 : AlignedChunk(r, r.computed, n, r.held.junction);
 }
 
-int64_t NaiveEngine::WithLookahead(int64_t tokens) const {
-  const bool draft_model =
-      settings_.speculative_method == SpeculativeMethod::kEagle;
-  const int64_t lookahead = draft_model ? settings_.num_speculative_tokens : 0;
-  return std::min(tokens + lookahead, settings_.max_model_len);
+// Where recurrent states are checkpointed on block boundaries, a chunk of a
+// prompt (or of what a preempted request computes again) ends on one, so that
+// its state can be hit. 0: not with this budget.
+int64_t NaiveEngine::AlignedChunk(const Request& r, int64_t start, int64_t n,
+                                  int64_t junction) const {
+  bool aligned = false;
+  for (size_t g = 0; g < settings_.groups.size(); ++g) {
+    aligned = aligned || rules_.Aligned(g);
+  }
+  const int64_t prompt = r.params.num_prompt_tokens;
+  if (!aligned || start >= std::max(prompt, r.known() - 1)) return n;
+  const int64_t block = settings_.block_size;
+  int64_t largest = settings_.max_num_batched_tokens;
+  if (settings_.long_prefill_token_threshold > 0) {
+    largest = std::min(largest, settings_.long_prefill_token_threshold);
+  }
+  const int64_t draft = settings_.DropsLastHit() ? block : 0;
+  const int64_t last = std::max<int64_t>(0, r.known() / block * block - draft);
+  int64_t end = start + n;
+  // Before the last boundary a chunk ends on one, unless blocks are larger than
+  // any chunk.
+  if (end < last) {
+    const int64_t whole = end / block * block;
+    if (whole <= start && block <= largest) return 0;
+    if (whole > start) end = whole;
+  }
+  const auto stop = [&](int64_t at) {
+    if (start < at && at < end) end = at;
+  };
+  if (settings_.realign_chunks && start % block != 0) {
+    stop(start / block * block + block);
+  }
+  stop(last);
+  stop(junction / block * block);
+  if (rules_.fine) stop(prompt / rules_.hash_unit * rules_.hash_unit);
+  return end - start;
 }
 
 // Preempts until the request fits; false when it was its own victim.
 bool NaiveEngine::GetSlots(Request* r, int64_t num_new, StepPlan* plan) {
-  const int64_t tokens = WithLookahead(r->computed + num_new);
-  while (cache_.Need(r->held.table, tokens) > cache_.NumFree()) {
+  const int64_t processed =
+      settings_.free_on_processed ? r->computed - r->in_flight : r->computed;
+  while (cache_.Extend(&r->held, r->known(), r->computed, processed, num_new) !=
+         NaiveCache::Answer::kFits) {
     const RequestId victim = Victim();
     for (const ScheduledRequest& work : plan->scheduled) {
       if (work.id == victim) budget_ += work.num_tokens;
@@ -142,8 +179,6 @@ bool NaiveEngine::GetSlots(Request* r, int64_t num_new, StepPlan* plan) {
     Preempt(victim, plan);
     if (victim == r->params.id) return false;
   }
-  cache_.Take(&r->held, {}, tokens);
-  cache_.Key(r->held, std::min(r->computed + num_new, r->known()));
   return true;
 }
 
@@ -164,7 +199,7 @@ RequestId NaiveEngine::Victim() const {
 void NaiveEngine::Preempt(RequestId id, StepPlan* plan) {
   Request& r = requests_.at(id);
   cache_.Free(&r.held);
-  r.computed = 0;
+  r.computed = r.in_flight = 0;
   r.drafts = 0;
   ++r.preemptions;
   running_.remove(id);
@@ -199,37 +234,39 @@ AdmissionLimit NaiveEngine::AdmitWaiting(StepPlan* plan) {
 }
 
 AdmissionLimit NaiveEngine::TryAdmit(Request* r, StepPlan* plan) {
-  const NaiveCache::Ids hit = cache_.Hit(r->held, r->known());
-  const int64_t hit_tokens =
-      static_cast<int64_t>(hit.size()) * settings_.block_size;
-  int64_t n = r->known() - hit_tokens;
+  const NaiveHit hit = cache_.Hit(r->held, r->known());
+  r->held.junction = hit.junction;
+  int64_t n = r->known() - hit.tokens;
   if (settings_.long_prefill_token_threshold > 0) {
     n = std::min(n, settings_.long_prefill_token_threshold);
   }
   if (!settings_.enable_chunked_prefill && n > budget_) {
     return AdmissionLimit::kTokenBudget;
   }
-  n = std::min(n, budget_);
-  int64_t room = cache_.NumFree();
+  n = AlignedChunk(*r, hit.tokens, std::min(n, budget_), hit.junction);
+  if (n == 0) return AdmissionLimit::kTokenBudget;
+  int64_t room = cache_.pool().NumFree();
   if (!running_.empty()) {
     room -= static_cast<int64_t>(settings_.watermark *
                                  static_cast<double>(settings_.num_gpu_blocks));
   }
-  if (settings_.reserve_full_sequence && cache_.Need(hit, r->known()) > room) {
-    return AdmissionLimit::kGate;
+  switch (cache_.Admit(&r->held, hit, r->known(), n, room)) {
+    case NaiveCache::Answer::kFits:
+      break;
+    case NaiveCache::Answer::kGate:
+      return AdmissionLimit::kGate;
+    case NaiveCache::Answer::kBlocks:
+      return AdmissionLimit::kBlocks;
+    case NaiveCache::Answer::kStateDeferral:
+      return AdmissionLimit::kStateDeferral;
   }
-  const int64_t tokens = WithLookahead(hit_tokens + n);
-  if (cache_.Need(hit, tokens) > room) return AdmissionLimit::kBlocks;
-  cache_.Take(&r->held, hit, tokens);
-  cache_.Key(r->held, std::min(hit_tokens + n, r->known()));
-
-  r->computed = hit_tokens;
+  r->computed = hit.tokens;
   running_.push_back(r->params.id);
   (r->preemptions == 0 ? plan->admitted : plan->resumed)
-      .push_back({r->params.id, hit_tokens});
+      .push_back({r->params.id, hit.tokens});
   ScheduledRequest work;
   work.id = r->params.id;
-  work.first_token = hit_tokens;
+  work.first_token = hit.tokens;
   work.num_tokens = static_cast<int32_t>(n);
   work.num_outputs = r->outputs;
   work.residency = r->preemptions;
@@ -242,6 +279,7 @@ void NaiveEngine::Advance(StepPlan* plan) {
   for (ScheduledRequest& work : plan->scheduled) {
     Request& r = requests_.at(work.id);
     r.computed += work.num_tokens;
+    r.in_flight += work.num_tokens;
     plan->total_tokens += work.num_tokens;
     work.samples = r.computed >= r.known() + r.outputs_in_flight;
     if (work.samples && settings_.async_scheduling) {
@@ -285,6 +323,7 @@ void NaiveEngine::Record(Request* r, const ScheduledRequest& work,
   if (resident) {
     cache_.Write(&r->held, work.num_tokens - rejected);
     r->computed -= rejected;
+    r->in_flight -= work.num_tokens;
   }
   if (sampled == 0) return;
   r->outputs +=
@@ -296,7 +335,7 @@ void NaiveEngine::Record(Request* r, const ScheduledRequest& work,
   }
   r->outputs_in_flight -= 1 + work.num_drafts;
   // The newest output is known but not computed by the batch that gave it.
-  if (resident) cache_.Key(r->held, r->known() - 1);
+  if (resident) cache_.Key(&r->held, r->known() - 1);
 }
 
 // --- inspection -----------------------------------------------------------------------
@@ -305,10 +344,11 @@ EngineCounts NaiveEngine::Counts() const {
   EngineCounts counts;
   counts.running = static_cast<int64_t>(running_.size());
   counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size());
-  counts.free_blocks = cache_.NumFree();
-  counts.cached_keys = cache_.NumDistinctKeys();
-  counts.allocations = cache_.allocations();
-  counts.evictions = counts.evicted_keys = cache_.evictions();
+  counts.free_blocks = cache_.pool().NumFree();
+  counts.cached_keys = cache_.pool().NumDistinctKeys();
+  counts.allocations = cache_.pool().allocations();
+  counts.evictions = cache_.pool().evictions();
+  counts.evicted_keys = cache_.pool().evicted_keys();
   return counts;
 }
 
@@ -323,35 +363,45 @@ int64_t NaiveEngine::NumOutputs(RequestId id) const {
   return it == requests_.end() ? 0 : it->second.outputs;
 }
 
-std::span<const BlockId> NaiveEngine::BlockTable(RequestId id, int) const {
+std::span<const BlockId> NaiveEngine::BlockTable(RequestId id,
+                                                 int group) const {
   const auto it = requests_.find(id);
-  if (it == requests_.end()) return {};
-  return it->second.held.table;
+  if (it == requests_.end() || !it->second.held.holds()) return {};
+  return it->second.held.tables[static_cast<size_t>(group)].ids;
 }
 
 std::vector<int64_t> NaiveEngine::CommonPrefixBlocks() const {
-  if (running_.empty() || !settings_.enable_prefix_caching) return {0};
-  int64_t holders = 0, common = 0;
+  std::vector<int64_t> common(settings_.groups.size(), 0);
+  if (running_.empty() || !settings_.enable_prefix_caching) return common;
+  int64_t holders = 0;
   for (const auto& [id, request] : requests_) {
-    if (!request.held.table.empty()) ++holders;
+    if (request.held.holds()) ++holders;
   }
-  for (BlockId id : requests_.at(running_.front()).held.table) {
-    if (cache_.Owners(id) != holders) break;
-    ++common;
+  const NaiveCache::Holder& first = requests_.at(running_.front()).held;
+  for (size_t g = 0; g < common.size(); ++g) {
+    if (settings_.groups[g].kind != GroupKind::kFull) continue;
+    for (BlockId id : first.tables[g].ids) {
+      if (cache_.pool().Owners(id) != holders) break;
+      ++common[g];
+    }
   }
-  return {common};
+  return common;
 }
 
 AllocatorState NaiveEngine::Inspect() const {
   AllocatorState state;
-  state.free_queue = cache_.FreeQueue();
+  state.free_queue = cache_.pool().FreeQueue();
   const auto num_blocks = static_cast<BlockId>(settings_.num_gpu_blocks);
   for (BlockId id = 0; id < num_blocks; ++id) {
-    state.ref_counts.push_back(static_cast<int32_t>(cache_.Owners(id)));
-    state.keyed.push_back(cache_.Keyed(id) ? 1 : 0);
+    state.ref_counts.push_back(static_cast<int32_t>(cache_.pool().Owners(id)));
+    state.keyed.push_back(cache_.pool().HasAnyKey(id) ? 1 : 0);
   }
   for (RequestId id : running_) {
-    state.running.push_back({id, {requests_.at(id).held.table}});
+    AllocatorState::Tables& tables = state.running.emplace_back();
+    tables.id = id;
+    for (const NaiveCache::Table& table : requests_.at(id).held.tables) {
+      tables.groups.push_back(table.ids);
+    }
   }
   return state;
 }

@@ -2,7 +2,7 @@
 //
 // Model:      the same Engine interface, so that one driver runs both and compares
 //             every decision. Requests live in a std::map, queues are lists of
-//             ids, the head of a priority queue is searched for, blocks and ledger
+//             ids, the head of a priority queue is searched for, tables and ledger
 //             are NaiveCache's. No memo, no counts kept ahead.
 // Ownership:  reads RequestParams::keys as a TokenChain, at Add() only.
 // Source:     the rules of vLLM (2026-08-17) as told beside its recorded
@@ -19,14 +19,16 @@
 
 #include "engines/engine.h"
 #include "engines/vllm/naive_cache.h"
+#include "engines/vllm/naive_rules.h"
 #include "engines/vllm/settings.h"
 
 namespace kvsim::vllm {
 
 class NaiveEngine final : public Engine {
  public:
-  // REQUIRES: settings.Validate().ok().
-  explicit NaiveEngine(const Settings& settings);
+  // REQUIRES: settings.Normalized().ok().
+  explicit NaiveEngine(const Settings& settings,
+                       NaiveMistake mistake = NaiveMistake::kNone);
 
   Admission Add(const RequestParams& params) override;
   bool HasUnfinished() const override { return !requests_.empty(); }
@@ -39,7 +41,9 @@ class NaiveEngine final : public Engine {
   EngineCounts Counts() const override;
   LedgerSnapshot Ledger() const override;
   int64_t NumOutputs(RequestId id) const override;
-  int NumGroups() const override { return 1; }
+  int NumGroups() const override {
+    return static_cast<int>(settings_.groups.size());
+  }
   std::span<const BlockId> BlockTable(RequestId id, int group) const override;
   std::vector<int64_t> CommonPrefixBlocks() const override;
   AllocatorState Inspect() const override;
@@ -53,6 +57,7 @@ class NaiveEngine final : public Engine {
     int64_t outputs = 0;            // recorded
     int64_t outputs_in_flight = 0;  // asynchronous: scheduled, not recorded
     int64_t computed = 0;           // advanced when scheduled
+    int64_t in_flight = 0;          // of those, results not yet seen
     int64_t drafts = 0;             // for its next step
     uint32_t preemptions = 0;
     NaiveCache::Holder held;
@@ -74,9 +79,11 @@ class NaiveEngine final : public Engine {
   RequestId Head(const Queue& queue) const;
   bool Before(RequestId a, RequestId b) const;
   bool IsRunning(RequestId id) const;
-  int64_t WithLookahead(int64_t tokens) const;
+  int64_t AlignedChunk(const Request& request, int64_t start, int64_t n,
+                       int64_t junction) const;
 
   const Settings settings_;
+  const NaiveRules rules_;
   NaiveCache cache_;
   std::map<RequestId, Request> requests_;
   Queue running_, waiting_;
