@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 #include "base/check.h"
 #include "engines/vllm/engine.h"
 #include "engines/vllm/naive_engine.h"
+#include "engines/vllm/naive_rules.h"
 
 namespace kvsim {
 namespace {
@@ -34,6 +36,7 @@ std::string PlanDifference(const StepPlan& a, const StepPlan& b) {
   if (!SameLists(a.resumed, b.resumed)) return "plan: resumed";
   if (a.preempted != b.preempted) return "plan: preempted";
   if (a.total_tokens != b.total_tokens) return "plan: total_tokens";
+  if (a.copies != b.copies) return "plan: copies";
   if (a.limit == b.limit) return "";
   return std::string("plan: limit ") + AdmissionLimitName(a.limit) + " vs. " +
          AdmissionLimitName(b.limit);
@@ -95,6 +98,7 @@ std::unique_ptr<Engine> MakeVllmEngine(const vllm::Settings& settings) {
 State::State(const Program& program, const SubjectFactory& make)
     : settings_(program.settings),
       depth_(settings_.async_scheduling ? program.depth : 1),
+      hash_unit_(vllm::NaiveRules(*settings_.Normalized()).hash_unit),
       naive_(std::make_unique<vllm::NaiveEngine>(settings_)) {
   for (const bool remembers : {true, false}) {
     vllm::Settings subject = settings_;
@@ -139,10 +143,12 @@ std::string State::RequestDifference(const Engine& subject) const {
     if (subject.NumOutputs(request.id) != naive_->NumOutputs(request.id)) {
       return "outputs of request " + std::to_string(request.id);
     }
-    const auto a = subject.BlockTable(request.id, 0);
-    const auto b = naive_->BlockTable(request.id, 0);
-    if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) {
-      return "table of request " + std::to_string(request.id);
+    for (int g = 0; g < naive_->NumGroups(); ++g) {
+      const auto a = subject.BlockTable(request.id, g);
+      const auto b = naive_->BlockTable(request.id, g);
+      if (std::equal(a.begin(), a.end(), b.begin(), b.end())) continue;
+      return "table of request " + std::to_string(request.id) + " in group " +
+             std::to_string(g);
     }
   }
   return "";
@@ -156,9 +162,9 @@ std::string Add::Perform(State& state) const {
   for (int64_t i = 0; i < max_tokens; ++i) {
     tokens.push_back(OutputToken(id, static_cast<int64_t>(tokens.size())));
   }
-  state.known_.push_back({id, max_tokens,
-                          std::make_unique<TokenChain>(
-                              std::move(tokens), state.settings_.block_size)});
+  state.known_.push_back(
+      {id, max_tokens,
+       std::make_unique<TokenChain>(std::move(tokens), state.hash_unit_)});
   RequestParams params;
   params.id = id;
   params.num_prompt_tokens = static_cast<int64_t>(prompt.size());
@@ -251,6 +257,64 @@ std::string Complete::Code() const {
   return "Complete{" + std::to_string(dice) + "}";
 }
 
+namespace {
+
+// `.name = value`, where the value is not the default.
+class Fields {
+ public:
+  template <typename T>
+  Fields& Add(const char* name, T value, T standard) {
+    if (value == standard) return *this;
+    text_ += (text_.empty() ? "." : ", .") + std::string(name) + " = ";
+    if constexpr (std::is_same_v<T, std::string>) {
+      text_ += value;
+    } else {
+      text_ += std::to_string(value);
+    }
+    return *this;
+  }
+  std::string Code() const { return "{" + text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+std::string GeometryCode(const vllm::BlockGeometry& bytes) {
+  const vllm::BlockGeometry plain;
+  return Fields()
+      .Add("row_bytes", bytes.row_bytes, plain.row_bytes)
+      .Add("state_bytes", bytes.state_bytes, plain.state_bytes)
+      .Add("page_padding", bytes.page_padding, plain.page_padding)
+      .Add("slot_padding", bytes.slot_padding, plain.slot_padding)
+      .Code();
+}
+
+std::string GroupCode(const vllm::CacheGroup& group) {
+  const char* kinds[] = {"kFull", "kSlidingWindow", "kChunkedLocal",
+                         "kRecurrent", "kCross"};
+  const char* modes[] = {"kNone", "kAlign", "kAll"};
+  const auto name = [](const char* type, const char* value) {
+    return std::string(type) + "::" + value;
+  };
+  const vllm::CacheGroup plain;
+  return Fields()
+      .Add("kind",
+           name("vllm::GroupKind", kinds[static_cast<size_t>(group.kind)]),
+           name("vllm::GroupKind", kinds[0]))
+      .Add("block_tokens", group.block_tokens, plain.block_tokens)
+      .Add("window", group.window, plain.window)
+      .Add("extra_window", group.extra_window, plain.extra_window)
+      .Add("chunk", group.chunk, plain.chunk)
+      .Add("encoder_tokens", group.encoder_tokens, plain.encoder_tokens)
+      .Add("state_mode",
+           name("StateMode", modes[static_cast<size_t>(group.state_mode)]),
+           name("StateMode", modes[1]))
+      .Add("geometry", GeometryCode(group.geometry), std::string("{}"))
+      .Code();
+}
+
+}  // namespace
+
 std::string Program::Code() const {
   const vllm::Settings defaults;
   std::ostringstream out;
@@ -279,7 +343,25 @@ std::string Program::Code() const {
   KVSIM_PRINT_(geometry.row_bytes);
   KVSIM_PRINT_(geometry.page_padding);
   KVSIM_PRINT_(geometry.slot_padding);
+  KVSIM_PRINT_(window_admission_cap);
+  KVSIM_PRINT_(sparse_keys);
+  KVSIM_PRINT_(free_on_processed);
+  KVSIM_PRINT_(junctions);
+  KVSIM_PRINT_(same_step_state_guard);
+  KVSIM_PRINT_(realign_chunks);
+  KVSIM_PRINT_(frees_every_old_state);
 #undef KVSIM_PRINT_
+  if (!settings.retention_interval.has_value()) {
+    out << "p.settings.retention_interval = std::nullopt;\n";
+  } else {
+    number("retention_interval", *settings.retention_interval, 0);
+  }
+  if (settings.prefix_match_unit.has_value()) {
+    number("prefix_match_unit", *settings.prefix_match_unit, 0);
+  }
+  for (const vllm::CacheGroup& group : settings.groups) {
+    out << "p.settings.groups.push_back(" << GroupCode(group) << ");\n";
+  }
   if (settings.policy == vllm::SchedulingPolicy::kPriority) {
     out << "p.settings.policy = vllm::SchedulingPolicy::kPriority;\n";
   }

@@ -83,6 +83,7 @@ std::unique_ptr<Engine> MakeVllmEngine(const vllm::Settings& settings);
 class State {
  public:
   // Performs no operation yet. Only settings and depth are read.
+  // REQUIRES: program.settings.Normalized().ok().
   explicit State(const Program& program,
                  const SubjectFactory& make = MakeVllmEngine);
 
@@ -119,6 +120,7 @@ class State {
 
   const vllm::Settings settings_;
   const size_t depth_;  // most batches in flight
+  const int64_t hash_unit_;
   std::unique_ptr<Engine> naive_;
   std::vector<std::unique_ptr<Engine>> subjects_;
   std::vector<Known> known_;

@@ -3,7 +3,10 @@
 // after every operation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -88,9 +91,11 @@ std::string RunWorld(const vllm::Settings& settings,
   const bool ended = driver.Drain(1, 60);
   *operations += static_cast<int64_t>(driver.program().operations.size());
   if (driver.difference().empty()) {
-    // The gate reserves the known tokens, without lookahead slots.
-    const bool can_livelock =
-        !settings.reserve_full_sequence || settings.LookaheadTokens() > 0;
+    // The gate reserves the known tokens: no lookahead slots, and of several
+    // groups neither copies nor second states.
+    const bool can_livelock = !settings.reserve_full_sequence ||
+                              settings.LookaheadTokens() > 0 ||
+                              !settings.groups.empty();
     return ended || can_livelock ? ""
                                  : "does not end\n" + driver.program().Code();
   }
@@ -194,6 +199,99 @@ TEST(EngineWorldsTest, AgreeOnAllWorldsOfThreeRequestsFcfsAndByPriority) {
         }
         return RunWorld(settings, requests, Coming::kTogether, operations);
       });
+}
+
+// --- several cache groups -----------------------------------------------------------
+
+using Group = vllm::CacheGroup;
+using Kind = vllm::GroupKind;
+
+Group Full(int64_t block) { return {.block_tokens = block}; }
+Group Window(int64_t window, int64_t block) {
+  return {
+      .kind = Kind::kSlidingWindow, .block_tokens = block, .window = window};
+}
+Group Chunk(int64_t chunk, int64_t block) {
+  return {.kind = Kind::kChunkedLocal, .block_tokens = block, .chunk = chunk};
+}
+Group State(int64_t block, StateMode mode = StateMode::kAlign) {
+  return {.kind = Kind::kRecurrent,
+          .block_tokens = block,
+          .state_mode = mode,
+          .geometry = {.state_bytes = 3}};
+}
+
+// What a model's layers are grouped into.
+struct Model {
+  std::vector<Group> groups;
+  std::optional<int64_t> match_unit;
+};
+const Model kModels[] = {
+    {{Window(3, 2)}},
+    {{Full(2), Window(3, 2)}},
+    {{Full(1), Window(2, 2)}},  // blocks of two sizes
+    {{Full(2), Chunk(4, 2)}},
+    {{Full(2), State(2)}},
+    {{State(2), State(2), Full(2)}},      // two states looked up together
+    {{Full(4), State(4)}, 2},             // hits inside blocks
+    {{Full(2), Window(3, 2), State(2)}},  // rounds until nothing shrinks
+    {{Full(2), State(2, StateMode::kAll)}},
+    {{Full(2), Full(1)}},
+};
+
+vllm::Settings ChooseGroupSettings(Worlds* w) {
+  const Model& model = kModels[w->Choose(std::size(kModels))];
+  vllm::Settings settings;
+  settings.groups = model.groups;
+  settings.prefix_match_unit = model.match_unit;
+  for (const Group& group : model.groups) {
+    if (group.kind == Kind::kRecurrent)
+      settings.block_size = group.block_tokens;
+  }
+  settings.max_model_len = 16;
+  settings.async_scheduling = w->Choose(2) == 1;
+  if (w->Choose(2) == 1) settings.retention_interval = std::nullopt;
+  settings.num_gpu_blocks = w->OneOf<int64_t>({7, 12});
+  settings.max_num_batched_tokens = w->OneOf<int64_t>({4, 16});
+  switch (w->Choose(3)) {
+    case 1:
+      settings.num_speculative_tokens = 1;
+      break;
+    case 2:
+      settings.max_num_seqs = 1;
+      break;
+  }
+  return settings;
+}
+
+std::string RunGroupWorld(vllm::Settings settings,
+                          std::span<const Tiny> requests, Coming coming,
+                          int64_t* operations) {
+  // No engine starts with drafts beside chunked attention.
+  const bool chunked =
+      std::any_of(settings.groups.begin(), settings.groups.end(),
+                  [](const Group& g) { return g.kind == Kind::kChunkedLocal; });
+  if (chunked && settings.num_speculative_tokens > 0) return "";
+  settings.reserve_full_sequence = coming == Coming::kTogether;
+  return RunWorld(settings, requests, coming, operations);
+}
+
+// 10·2·2·2·2·3 · 2 · (7·2)·(7·2)·2 = 376,320 worlds.
+TEST(EngineWorldsTest, AgreeOnAllWorldsOfGroups) {
+  Worlds::ForAll("groups", Stride(), [](Worlds* w, int64_t* operations) {
+    const vllm::Settings settings = ChooseGroupSettings(w);
+    const auto coming = static_cast<Coming>(w->Choose(2));
+    std::vector<Tiny> requests;
+    for (int i = 0; i < 2; ++i) {
+      Tiny tiny = w->OneOf<Tiny>(
+          {{1, 0}, {3, 0}, {4, 1}, {6, 0}, {6, 2}, {7, 0}, {9, 0}});
+      tiny.max_tokens = w->OneOf<int64_t>({1, 4});
+      requests.push_back(tiny);
+    }
+    // The first one's sibling comes last.
+    if (w->Choose(2) == 1) requests.push_back({8, 1, 2});
+    return RunGroupWorld(settings, requests, coming, operations);
+  });
 }
 
 }  // namespace

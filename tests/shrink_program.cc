@@ -11,7 +11,7 @@ using Fails = std::function<bool(const Program&)>;
 
 // Keeps `candidate` if it fails too.
 bool Try(Program candidate, Program* program, const Fails& fails) {
-  if (!candidate.settings.Validate().ok() || !fails(candidate)) return false;
+  if (!candidate.settings.Normalized().ok() || !fails(candidate)) return false;
   *program = std::move(candidate);
   return true;
 }
@@ -56,6 +56,28 @@ std::vector<Add> Smaller(const Add& add) {
   return smaller;
 }
 
+// Siblings keep what they share when all prompts are cut at one length.
+bool CutAllPrompts(Program* program, const Fails& fails) {
+  size_t longest = 0;
+  for (const Operation& operation : program->operations) {
+    const Add* add = std::get_if<Add>(&operation);
+    if (add != nullptr) longest = std::max(longest, add->prompt.size());
+  }
+  for (const size_t length :
+       {longest / 2, longest - longest / 4, longest - 1}) {
+    if (length == 0 || length >= longest) continue;
+    Program shorter = *program;
+    for (Operation& operation : shorter.operations) {
+      Add* add = std::get_if<Add>(&operation);
+      if (add != nullptr && add->prompt.size() > length) {
+        add->prompt.resize(length);
+      }
+    }
+    if (Try(std::move(shorter), program, fails)) return true;
+  }
+  return false;
+}
+
 bool SimplifyOperations(Program* program, const Fails& fails) {
   bool progress = false;
   for (size_t i = 0; i < program->operations.size(); ++i) {
@@ -69,6 +91,54 @@ bool SimplifyOperations(Program* program, const Fails& fails) {
       Program candidate = *program;
       candidate.operations[i] = std::move(operation);
       if (!Try(std::move(candidate), program, fails)) continue;
+      progress = true;
+      break;
+    }
+  }
+  return progress;
+}
+
+// Simpler groups in place of one: none, full attention, smaller reaches.
+std::vector<Program> SimplerGroups(const Program& program, size_t at) {
+  std::vector<Program> simpler;
+  const auto vary = [&](auto change) {
+    Program copy = program;
+    change(&copy.settings.groups, &copy.settings.groups[at]);
+    if (copy.Code() != program.Code()) simpler.push_back(std::move(copy));
+  };
+  using Groups = std::vector<vllm::CacheGroup>;
+  using Group = vllm::CacheGroup;
+  vary([at](Groups* all, Group*) {
+    if (all->size() > 1) all->erase(all->begin() + static_cast<long>(at));
+  });
+  vary([](Groups*, Group* g) {
+    *g = {.block_tokens = g->block_tokens, .geometry = g->geometry};
+  });
+  vary([](Groups*, Group* g) { g->geometry = {}; });
+  for (auto field : {&Group::block_tokens, &Group::window, &Group::chunk,
+                     &Group::encoder_tokens}) {
+    for (const bool halve : {true, false}) {
+      vary([field, halve](Groups*, Group* g) {
+        if (g->*field > 1) g->*field = halve ? g->*field / 2 : g->*field - 1;
+      });
+    }
+  }
+  vary([](Groups*, Group* g) { g->extra_window = 0; });
+  return simpler;
+}
+
+bool SimplifyGroups(Program* program, const Fails& fails) {
+  bool progress = false;
+  for (size_t at = 0; at < program->settings.groups.size(); ++at) {
+    for (Program& simpler : SimplerGroups(*program, at)) {
+      // With recurrent groups --block-size is theirs.
+      for (const vllm::CacheGroup& group : simpler.settings.groups) {
+        if (group.kind == vllm::GroupKind::kRecurrent &&
+            group.state_mode == StateMode::kAlign) {
+          simpler.settings.block_size = group.block_tokens;
+        }
+      }
+      if (!Try(std::move(simpler), program, fails)) continue;
       progress = true;
       break;
     }
@@ -98,6 +168,16 @@ bool SimplifySettings(Program* program, const Fails& fails) {
   reset(&vllm::Settings::max_num_batched_tokens);
   reset(&vllm::Settings::max_model_len);
   reset(&vllm::Settings::free_order);
+  reset(&vllm::Settings::retention_interval);
+  reset(&vllm::Settings::prefix_match_unit);
+  reset(&vllm::Settings::window_admission_cap);
+  reset(&vllm::Settings::sparse_keys);
+  reset(&vllm::Settings::free_on_processed);
+  reset(&vllm::Settings::junctions);
+  reset(&vllm::Settings::same_step_state_guard);
+  reset(&vllm::Settings::realign_chunks);
+  reset(&vllm::Settings::frees_every_old_state);
+  reset(&vllm::Settings::pool_bytes);
   if (program->depth != 2) {
     Program candidate = *program;
     candidate.depth = 2;
@@ -123,8 +203,10 @@ Program Shrink(Program program, const Fails& fails) {
   bool progress = true;
   while (progress) {
     progress = DropOperations(&program, fails);
+    progress |= CutAllPrompts(&program, fails);
     progress |= SimplifyOperations(&program, fails);
     progress |= SimplifySettings(&program, fails);
+    progress |= SimplifyGroups(&program, fails);
   }
   return program;
 }

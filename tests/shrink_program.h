@@ -1,8 +1,9 @@
 // Makes a failing program small.
 //
 // Model:      delta debugging: drops runs of operations, half of them at first and
-//             then ever shorter ones, shortens prompts and outputs, and returns
-//             settings to their defaults, as long as the program still fails;
+//             then ever shorter ones, shortens prompts and outputs, drops or
+//             simplifies cache groups, and returns settings to their
+//             defaults, as long as the program still fails;
 //             again and again until nothing more can go.
 // Costs:      one run of the program for each attempt; O(operations · log) of
 //             them a round.

@@ -1,6 +1,7 @@
 #include "tests/swarm.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,12 @@ struct Mix {
 
 class Swarm {
  public:
-  explicit Swarm(uint64_t seed) : random_(seed, "swarm") {}
+  Swarm(uint64_t seed, bool groups)
+      : random_(seed, groups ? "group swarm" : "swarm"), groups_(groups) {}
 
   SwarmRun Run(const SubjectFactory& make) {
-    const vllm::Settings settings = ChooseSettings();
+    vllm::Settings settings = ChooseSettings();
+    if (groups_) ChooseGroups(&settings);
     const Mix mix = ChooseMix(settings);
     ProgramDriver driver(settings, Rarely(3) ? 3 : 2, make);
     SwarmRun run;
@@ -83,6 +86,90 @@ class Swarm {
     return s;
   }
 
+  // The plain settings with groups and all that goes with them. A draw that does
+  // not fit together is drawn again.
+  void ChooseGroups(vllm::Settings* settings) {
+    vllm::Settings s;
+    do {
+      s = *settings;
+      const int64_t n = random_.Between(1, 4);
+      s.num_gpu_blocks = 1 + s.num_gpu_blocks * random_.Between(1, n);
+      const StateMode mode = !s.enable_prefix_caching ? StateMode::kNone
+                             : Rarely(4)              ? StateMode::kAll
+                                                      : StateMode::kAlign;
+      const bool one_size = Flip();
+      for (int64_t i = 0; i < n; ++i) {
+        s.groups.push_back(i > 0 && Rarely(3) ? s.groups.back()
+                                              : NewGroup(s, mode));
+      }
+      for (vllm::CacheGroup& g : s.groups) {
+        const bool state = g.kind == vllm::GroupKind::kRecurrent;
+        if (one_size || (state && mode == StateMode::kAlign)) {
+          g.block_tokens = s.block_size;
+        }
+        if (state && mode == StateMode::kNone) g.block_tokens = s.max_model_len;
+      }
+      s.pool_bytes = 0;
+      ChooseKeeping(&s);
+    } while (!s.Normalized().ok());
+    if (Rarely(4)) {
+      s.pool_bytes = s.num_gpu_blocks * s.Normalized()->BlockBytes() +
+                     random_.Between(0, 7);
+    }
+    *settings = s;
+  }
+
+  vllm::CacheGroup NewGroup(const vllm::Settings& s, StateMode mode) {
+    vllm::CacheGroup g;
+    g.kind = static_cast<vllm::GroupKind>(random_.Below(5));
+    const bool refused =
+        (g.kind == vllm::GroupKind::kCross && s.enable_prefix_caching) ||
+        (g.kind == vllm::GroupKind::kChunkedLocal && s.DropsLastHit());
+    if (refused || Rarely(4)) g.kind = vllm::GroupKind::kFull;
+    g.block_tokens = random_.Between(1, 8);
+    g.state_mode = mode;
+    if (g.kind == vllm::GroupKind::kSlidingWindow) {
+      g.window = random_.Between(2, 20);
+      if (s.num_speculative_tokens > 0 && Rarely(3)) {
+        g.extra_window = s.num_speculative_tokens - 1;
+      }
+    }
+    if (g.kind == vllm::GroupKind::kChunkedLocal) {
+      g.chunk = random_.Between(1, 20);
+    }
+    if (g.kind == vllm::GroupKind::kCross) {
+      g.encoder_tokens = random_.Between(1, 20);
+    }
+    g.geometry.row_bytes = random_.Between(1, 5);
+    g.geometry.page_padding = Flip() ? 0 : random_.Between(1, 5);
+    if (g.kind == vllm::GroupKind::kRecurrent) {
+      g.geometry.state_bytes = random_.Between(1, 20);
+    }
+    return g;
+  }
+
+  // What is kept for later requests, and what versions differ in.
+  void ChooseKeeping(vllm::Settings* s) {
+    int64_t lcm = 1, gcd = 0;
+    for (const vllm::CacheGroup& g : s->groups) {
+      lcm = std::lcm(lcm, g.block_tokens);
+      gcd = std::gcd(gcd, g.block_tokens);
+    }
+    if (Rarely(3)) s->retention_interval = std::nullopt;
+    if (Rarely(3)) s->retention_interval = lcm * random_.Between(1, 3);
+    if (Flip()) s->prefix_match_unit = random_.Between(1, gcd);
+    bool vllm::Settings::*switches[] = {&vllm::Settings::window_admission_cap,
+                                        &vllm::Settings::sparse_keys,
+                                        &vllm::Settings::free_on_processed,
+                                        &vllm::Settings::junctions,
+                                        &vllm::Settings::realign_chunks,
+                                        &vllm::Settings::same_step_state_guard,
+                                        &vllm::Settings::frees_every_old_state};
+    for (auto field : switches) {
+      if (Rarely(6)) s->*field = !(s->*field);
+    }
+  }
+
   Mix ChooseMix(const vllm::Settings& settings) {
     Mix mix;
     mix.num_requests = random_.Between(2, 25);
@@ -135,6 +222,7 @@ class Swarm {
   }
 
   RandomStream random_;
+  const bool groups_;
   std::vector<std::vector<int64_t>> answers_;
 };
 
@@ -152,10 +240,15 @@ void Visited::Add(const StepPlan& plan) {
   for (const ScheduledRequest& work : plan.scheduled) {
     drafts += work.num_drafts;
   }
+  copies += static_cast<int64_t>(plan.copies.size());
 }
 
 SwarmRun RunSwarm(uint64_t seed, const SubjectFactory& make) {
-  return Swarm(seed).Run(make);
+  return Swarm(seed, false).Run(make);
+}
+
+SwarmRun RunGroupSwarm(uint64_t seed, const SubjectFactory& make) {
+  return Swarm(seed, true).Run(make);
 }
 
 }  // namespace kvsim

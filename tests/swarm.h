@@ -24,6 +24,7 @@ struct Visited {
   int64_t admitted_with_hit = 0;
   int64_t drafts = 0;
   int64_t evictions = 0;
+  int64_t copies = 0;
 
   void Add(const StepPlan& plan);
 };
@@ -34,7 +35,15 @@ struct SwarmRun {
   Visited visited;
 };
 
+// One group of full attention.
 SwarmRun RunSwarm(uint64_t seed, const SubjectFactory& make = MakeVllmEngine);
+
+// One to four groups of any kinds: block sizes, windows, chunks, state modes,
+// retention, match unit and the behaviours that versions differ in. Left out is
+// what no engine starts with: drafts beside chunked attention, cross attention or
+// states without checkpoints under prefix caching.
+SwarmRun RunGroupSwarm(uint64_t seed,
+                       const SubjectFactory& make = MakeVllmEngine);
 
 }  // namespace kvsim
 
