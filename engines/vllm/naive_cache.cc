@@ -191,6 +191,7 @@ void NaiveCache::StartStep() {
 }
 
 void NaiveCache::EndStep(std::vector<BlockCopy>* copies) {
+  // Open in what is told: one list or one call per copy.
   Ids ends;
   for (const BlockCopy& copy : copies_) {
     ends.push_back(copy.from);

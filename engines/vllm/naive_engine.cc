@@ -146,7 +146,8 @@ int64_t NaiveEngine::AlignedChunk(const Request& r, int64_t start, int64_t n,
   const int64_t last = std::max<int64_t>(0, r.known() / block * block - draft);
   int64_t end = start + n;
   // Before the last boundary a chunk ends on one, unless blocks are larger than
-  // any chunk.
+  // any chunk; open in what is told: whether such a chunk ends on a boundary that
+  // it could reach. Here it does.
   if (end < last) {
     const int64_t whole = end / block * block;
     if (whole <= start && block <= largest) return 0;

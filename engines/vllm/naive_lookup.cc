@@ -21,7 +21,9 @@ class Search {
 
   NaiveHit Run() {
     // One rule, or one beside full attention: one pass. More: until nothing
-    // shrinks.
+    // shrinks. Open in what is told: several groups of one rule; and whether the
+    // junction looks at each group alone, or as here, at what the groups before
+    // it left.
     const bool simple = rules_.joint.size() == 1 ||
                         (rules_.joint.size() == 2 && IsFull(rules_.joint[0]));
     int64_t length = known_ - 1, longest = 0;
@@ -56,7 +58,7 @@ class Search {
   // All groups have a block for the first n tokens.
   bool Has(const NaiveRules::Joint& joint, int64_t n) const {
     // Not even the block behind a draft model's hit is looked for where the
-    // last token would be served.
+    // last token would be served (open in what is told).
     if (n >= known_) return false;
     const auto begin = last_only_ ? joint.end() - 1 : joint.begin();
     return std::all_of(begin, joint.end(), [&](size_t g) {
