@@ -29,7 +29,7 @@ struct BlockDemand {
   Kind kind = Kind::kAllHistory;
   Tokens block_tokens{1};     // covered by one block on one rank
   int64_t sharded_over = 1;   // decode-context ranks (kAllHistory only)
-  Tokens reach{0};            // window - 1, or the chunk
+  Tokens reach{0};            // window - 1, the chunk, the encoder's tokens
   Blocks constant_worst{0};   // held besides, in the engine's worst case
   Blocks constant_steady{0};  // held besides, in steady decode
 };

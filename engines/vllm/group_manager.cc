@@ -58,6 +58,7 @@ GroupManager::GroupManager(const Settings& settings, const CacheUnits& units,
       keys_margin_(settings.DropsLastHit() &&
                    (group_.kind == GroupKind::kFull ||
                     group_.kind == GroupKind::kSlidingWindow)),
+      keys_partial_blocks_(settings.partial_hits),
       max_admission_blocks_(settings.window_admission_cap
                                 ? MaxAdmissionBlocks(group_, settings)
                                 : INT64_MAX),
@@ -198,7 +199,7 @@ void GroupManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens,
     keyed = std::min(keyed + group_.block_tokens, whole);
   }
   KeyFullBlocks(request, keyed);
-  if (group_.kind != GroupKind::kFull ||
+  if (group_.kind != GroupKind::kFull || !keys_partial_blocks_ ||
       units_.hash_tokens == group_.block_tokens) {
     return;
   }

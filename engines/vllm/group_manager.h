@@ -112,6 +112,7 @@ class GroupManager {
   // With a draft model a hit looks one block beyond its end, which is cached with
   // the scheduler's last unit.
   const bool keys_margin_;
+  const bool keys_partial_blocks_;
   Retention retention_;
   int64_t max_admission_blocks_;  // of a window or chunk at the gate
   BlockPool& pool_;

@@ -31,6 +31,7 @@ BlockDemand CrossDemand(const KvSpec& spec) {
   BlockDemand demand;
   demand.kind = BlockDemand::Kind::kPerSequence;
   demand.block_tokens = spec.block_tokens;
+  demand.reach = spec.window;
   demand.constant_worst = Blocks(CeilDiv(spec.window, spec.block_tokens));
   demand.constant_steady = demand.constant_worst;
   return demand;

@@ -83,9 +83,6 @@ struct RuleChange {
 // In no order of time.
 std::vector<RuleChange> RuleChanges();
 
-// How new the newest known rules are: "main of 2026-08-17, releases to 0.31.0".
-std::string NewestRules();
-
 }  // namespace kvsim::vllm
 
 #endif  // KVSIM_ENGINES_VLLM_PLANNER_SWITCHES_H_

@@ -145,6 +145,7 @@ CacheUnits Settings::Units() const {
   const absl::Status status =
       ComputeUnits(groups.empty() ? alone : groups, prefix_match_unit, &units);
   KVSIM_CHECK(status.ok()) << status.message();
+  units.fine_hits = units.fine_hits && partial_hits;
   return units;
 }
 

@@ -50,6 +50,9 @@ struct Settings {
   std::vector<CacheGroup> groups;
   BlockGeometry geometry;
   int64_t pool_bytes = 0;  // given to the pool; 0: what the blocks fill
+  // Scheduled and not yet computed, at most; 0: one batch, or two when scheduling
+  // is asynchronous.
+  int64_t max_tokens_in_flight = 0;
 
   // --- behaviours ------------------------------------------------------------
   // The whole prompt must fit before its first chunk is admitted (2026-03-24).
@@ -63,6 +66,9 @@ struct Settings {
   // Blocks behind a window go when the tokens before them are computed, not when
   // they are scheduled (2026-07-08).
   bool free_on_processed = true;
+  // Prefixes that end inside a block can be hit; of one context-parallel rank only
+  // (2026-07-12).
+  bool partial_hits = true;
   // A prefix that only some groups have is kept for the next sibling (2026-07-13).
   bool junctions = true;
   // A state keyed in this step is not hit before the next (2026-02-10).
@@ -95,6 +101,7 @@ struct Settings {
                                 static_cast<double>(num_gpu_blocks));
   }
   int64_t MaxTokensInFlight() const {
+    if (max_tokens_in_flight > 0) return max_tokens_in_flight;
     return max_num_batched_tokens * (async_scheduling ? 2 : 1);
   }
   // What keys and hits are multiples of. REQUIRES: Normalized().ok().
