@@ -304,6 +304,13 @@ absl::StatusOr<CapacityQuestion> QuestionOf(const CapacityFlags& flags,
   return question;
 }
 
+absl::StatusOr<StateMode> ParseStateMode(absl::string_view text) {
+  if (text == "none") return StateMode::kNone;
+  if (text == "align") return StateMode::kAlign;
+  if (text == "all") return StateMode::kAll;
+  return absl::InvalidArgumentError("accepted: none, align, all");
+}
+
 absl::StatusOr<std::optional<int64_t>> WantedConcurrency(
     const CapacityFlags& flags) {
   std::optional<int64_t> wanted;

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text.h"
-#include "engines/vllm/planner_switches.h"
+#include "engines/vllm/engine_version.h"
 #include "tools/flag_words.h"
 #include "tools/version.h"
 

@@ -123,27 +123,76 @@ TEST(ReplayCommandTest, AModelBringsItsPoolAndItsRoofline) {
   EXPECT_EQ(report["finished"], "3");
 }
 
-// Kimi Linear in 40 GiB: 2,774 blocks of 1,920 tokens (the engine grows 16 until a
-// block of latents holds a state), one group of 7 latents and three of 7, 7 and 6
-// states. A running request has a state in each of them.
-TEST(ReplayCommandTest, AHybridBringsItsGroups) {
-  const Json report =
-      ParseReport(Replay(Twins(), {"--json", "--model", "kimi-linear-48b",
-                                   "--kv-memory", "40GiB"}));
-  EXPECT_EQ(report["num_blocks"], "2774");
-  EXPECT_EQ(report["block_tokens"], "1920");
-  EXPECT_EQ(report["finished"], "3");
-  bool has_states = false;
-  for (const Json& account : report["ledger_peak"]) {
-    has_states = has_states || account["account"] == "state_current";
+std::string SwitchOf(const Json& report, const std::string& name) {
+  for (const Json& flag : report["manifest"]["switches"]) {
+    if (flag["name"] == name) return flag["value"].get<std::string>();
   }
-  EXPECT_TRUE(has_states) << report["ledger_peak"].dump();
+  return "";
 }
 
-TEST(ReplayCommandTest, WindowsReplayBesideFullAttention) {
-  const Json report = ParseReport(Replay(
-      Twins(), {"--json", "--model", "gemma-3-27b", "--kv-memory", "40GiB"}));
-  EXPECT_EQ(report["block_tokens"], "16");
+// 40 GiB are 2,774 blocks of seven pages of 2,211,840 B.
+TEST(ReplayCommandTest, AHybridBringsItsGroups) {
+  const Json report = ParseReport(
+      Replay(Twins(), {"--json", "--model", "kimi-linear-48b", "--kv-memory",
+                       "40GiB", "--max-model-len", "1048576"}));
+  EXPECT_EQ(report["num_blocks"], "2774");
+  EXPECT_EQ(report["bytes_per_block"], "15482880");
+  EXPECT_EQ(report["block_tokens"], "1920");
+  EXPECT_EQ(report["finished"], "3");
+  EXPECT_EQ(SwitchOf(report, "groups"), "recurrent/1920*3;full/1920");
+  EXPECT_EQ(SwitchOf(report, "retention-interval"), "0");
+  EXPECT_EQ(report["pool_bytes"], "42949672960");
+  const auto is_state = [](const Json& line) {
+    return line["account"] == "state_current" && line["bytes"] != "0";
+  };
+  EXPECT_TRUE(std::any_of(report["ledger_peak"].begin(),
+                          report["ledger_peak"].end(), is_state));
+}
+
+TEST(ReplayCommandTest, EveryKindOfGroupOfTheCatalogueIsReplayed) {
+  for (const auto& [model, groups] :
+       {std::pair("gpt-oss-120b", "sliding_window:128/16;full/16"),
+        std::pair("gemma-3-27b", "sliding_window:1024/16*6;full/16"),
+        std::pair("deepseek-v4-flash",
+                  "full/256;sliding_window:128/64*2;sliding_window:8/4;"
+                  "sliding_window:128/8")}) {
+    const Json report =
+        ParseReport(Replay(Twins(), {"--json", "--model", model, "--kv-memory",
+                                     "40GiB", "--max-model-len", "65536"}));
+    EXPECT_EQ(report["finished"], "3");
+    EXPECT_EQ(SwitchOf(report, "groups"), groups);
+  }
+  const Json off = ParseReport(Replay(
+      Twins(),
+      {"--json", "--model", "gemma-3-27b", "--kv-memory", "40GiB",
+       "--max-model-len", "65536", "--disable-hybrid-kv-cache-manager"}));
+  EXPECT_EQ(SwitchOf(off, "groups"), "full/16");
+}
+
+// States of a version that did not cache prefixes of hybrids by default.
+TEST(ReplayCommandTest, AVersionDecidesWhatNoFlagSays) {
+  const std::vector<std::string> flags = {
+      "--json",          "--model", "kimi-linear-48b",  "--kv-memory", "40GiB",
+      "--max-model-len", "65536",   "--engine-version", "2026-08-03"};
+  const Json old = ParseReport(Replay(Twins(), flags));
+  EXPECT_EQ(SwitchOf(old, "enable-prefix-caching"), "off");
+  EXPECT_EQ(SwitchOf(old, "groups"), "recurrent/65536*3;full/1920");
+  EXPECT_EQ(SwitchOf(old, "retention-interval"), "dense");
+  std::vector<std::string> asked = flags;
+  asked.insert(asked.end(),
+               {"--enable-prefix-caching", "--retention-interval", "0"});
+  const Json on = ParseReport(Replay(Twins(), asked));
+  EXPECT_EQ(SwitchOf(on, "enable-prefix-caching"), "on");
+  EXPECT_EQ(SwitchOf(on, "retention-interval"), "0");
+}
+
+// 100 B a token and blocks of 16: a state has the 1,600 B of a block.
+TEST(ReplayCommandTest, GroupsWithoutAModelHaveBlocksOfOneSize) {
+  const Json report = ParseReport(
+      Replay(Twins(), {"--json", "--kv-memory", "8MiB", "--kv-bytes-per-token",
+                       "100", "--groups", "full;mamba*3;swa:64/32"}));
+  EXPECT_EQ(report["num_blocks"], "5242");
+  EXPECT_EQ(report["bytes_per_block"], "1600");
   EXPECT_EQ(report["finished"], "3");
 }
 
@@ -286,6 +335,42 @@ INSTANTIATE_TEST_SUITE_P(
                 kExitBadInput, "--max-model-len '9223372036854775808'"},
         Refusal{"WatermarkNan", WithPool({"--watermark", "nan"}), kExitBadInput,
                 "--watermark 'nan'"},
+        Refusal{"UnknownGroup", WithPool({"--groups", "full;ring"}),
+                kExitBadInput, "--groups: 'ring': accepted: full"},
+        Refusal{"GroupsBesideAModel",
+                {"--model", "llama-3.1-8b", "--groups", "full"},
+                kExitWrongUsage,
+                "--groups has a meaning without --model"},
+        Refusal{"StatesWithoutAny", WithPool({"--mamba-cache-mode", "all"}),
+                kExitWrongUsage,
+                "--mamba-cache-mode has a meaning with --model or --groups"},
+        Refusal{"RetentionInWords", WithPool({"--retention-interval", "some"}),
+                kExitBadInput,
+                "--retention-interval 'some': accepted: dense, 0, or"},
+        Refusal{"RetentionInsideABlock",
+                WithPool({"--groups", "full;swa:64", "--retention-interval",
+                          "100"}),
+                kExitBadInput, "accepted: 0 or a multiple of 16"},
+        Refusal{"MatchUnitThatDoesNotDivide",
+                WithPool({"--prefix-match-unit", "5"}), kExitBadInput,
+                "--prefix-match-unit is 5; accepted: a divisor"},
+        Refusal{"MatchUnitBeforeItsTime",
+                WithPool({"--prefix-match-unit", "8", "--engine-version",
+                          "2026-07-11"}),
+                kExitBadInput, "hits whole blocks only"},
+        Refusal{
+            "ContiguousHybrid",
+            WithPool({"--groups", "full;mamba", "--baseline", "contiguous"}),
+            kExitBadInput, "--baseline 'contiguous': reserves one range"},
+        Refusal{"FirstEngine",
+                {"--model", "llama-3.1-8b", "--kv-memory", "20GiB",
+                 "--engine-version", "0.7.3"},
+                kExitBadInput,
+                "its V0 scheduler is not replayed"},
+        Refusal{"GroupsOfHits",
+                {"--mode", "hits", "--blocks", "9", "--groups", "full"},
+                kExitWrongUsage,
+                "--groups has a meaning with --mode engine"},
         Refusal{"StepZero", WithPool({"--step-us", "0"}), kExitBadInput,
                 "--step-us '0': accepted: 1 to 10^12"},
         Refusal{"UnknownTiming", WithPool({"--timing", "fast"}), kExitBadInput,

@@ -48,6 +48,9 @@ void DeclareMemoryFlags(CLI::App& command, ReplayFlags& flags) {
       "Blocks of the pool directly, the null block included");
   add("--kv-bytes-per-token", flags.kv_bytes_per_token,
       "Bytes of one token on one rank, without --model");
+  add("--groups", flags.groups,
+      "Cache groups without --model: 'full;mamba*3', 'swa:1024*5;full', "
+      "KIND[:TOKENS][/BLOCK][*COUNT] of full, swa, chunked, mamba, cross");
   add("--kv-memory", flags.kv_memory, "Memory of the cache on one rank");
   add("--gpu", flags.gpu, "Card by name, such as H200");
   add("--gpu-memory", flags.gpu_memory,
@@ -75,6 +78,14 @@ void DeclareEngineFlags(CLI::App& command, ReplayFlags& flags) {
   const auto flag = [&](const char* names, bool& value, const char* help) {
     command.add_flag(names, value, help)->group("Engine");
   };
+  // What the version decides when nothing is said.
+  const auto tell = [&](const char* names, std::optional<bool>& value,
+                        const char* help) {
+    command
+        .add_flag_function(
+            names, [&value](int64_t count) { value = count > 0; }, help)
+        ->group("Engine");
+  };
   add("--engine", flags.engine, "vllm");
   add("--engine-version", flags.engine_version,
       "Release or date of a main commit; default: the newest known rules");
@@ -93,15 +104,26 @@ void DeclareEngineFlags(CLI::App& command, ReplayFlags& flags) {
       "Drafts per step (0)");
   add("--speculative-method", flags.speculative_method,
       "eagle, mtp, draft_model or ngram (eagle)");
+  add("--retention-interval,--prefix-cache-retention-interval",
+      flags.retention_interval,
+      "Checkpoints of windows and states: dense, 0 (the prompt's last and "
+      "junctions) or one every N tokens (0; dense before 2026-08-17)");
+  add("--prefix-match-unit", flags.prefix_match_unit,
+      "Tokens of which hits are multiples, a divisor of the blocks");
+  add("--mamba-cache-mode", flags.state_mode,
+      "States kept for prefix hits: none, align, all (align)");
   flag("--async-scheduling,!--no-async-scheduling", flags.async_scheduling,
        "Two batches in flight (off)");
-  flag("--no-enable-prefix-caching,!--enable-prefix-caching",
+  tell("--no-enable-prefix-caching,!--enable-prefix-caching",
        flags.no_prefix_caching, "Prefix caching off");
   flag("--no-enable-chunked-prefill,!--enable-chunked-prefill",
        flags.no_chunked_prefill, "Prompts in one piece");
-  flag("--no-scheduler-reserve-full-isl,!--scheduler-reserve-full-isl",
+  tell("--no-scheduler-reserve-full-isl,!--scheduler-reserve-full-isl",
        flags.no_reserve_full_isl,
        "Admit a prompt when its first chunk fits, not the whole");
+  tell(
+      "--disable-hybrid-kv-cache-manager,!--no-disable-hybrid-kv-cache-manager",
+      flags.no_hybrid_manager, "Store windows and chunks as full history");
 }
 
 void DeclareTimeFlags(CLI::App& command, ReplayFlags& flags) {
@@ -171,7 +193,6 @@ absl::Status RefuseModelFlags(const ReplayFlags& f) {
   return RefuseGiven(
       {{"--hf-overrides", !f.hf_overrides.empty()},
        {"--assume", !f.assume.empty()},
-       {"--engine-version", !f.engine_version.empty()},
        {"--gpu", !f.gpu.empty()},
        {"--gpu-memory", !f.gpu_memory.empty()},
        {"--gpu-memory-utilization", !f.gpu_memory_utilization.empty()},
@@ -181,13 +202,19 @@ absl::Status RefuseModelFlags(const ReplayFlags& f) {
        {"--tensor-parallel-size", !f.tensor.empty()},
        {"--pipeline-parallel-size", !f.pipeline.empty()},
        {"--decode-context-parallel-size", !f.decode_context.empty()},
-       {"--kv-cache-dtype", !f.kv_cache_dtype.empty()}},
+       {"--kv-cache-dtype", !f.kv_cache_dtype.empty()},
+       {"--disable-hybrid-kv-cache-manager", f.no_hybrid_manager.has_value()}},
       "with --model only");
 }
 
 absl::Status RefuseEngineFlags(const ReplayFlags& f) {
   return RefuseGiven(
       {{"--model", !f.model.empty()},
+       {"--groups", !f.groups.empty()},
+       {"--engine-version", !f.engine_version.empty()},
+       {"--retention-interval", !f.retention_interval.empty()},
+       {"--prefix-match-unit", !f.prefix_match_unit.empty()},
+       {"--mamba-cache-mode", !f.state_mode.empty()},
        {"--num-gpu-blocks", !f.num_gpu_blocks.empty()},
        {"--max-num-seqs", !f.max_num_seqs.empty()},
        {"--max-num-batched-tokens", !f.max_num_batched_tokens.empty()},
@@ -199,9 +226,10 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--num-speculative-tokens", !f.num_speculative_tokens.empty()},
        {"--speculative-method", !f.speculative_method.empty()},
        {"--async-scheduling", f.async_scheduling},
-       {"--no-enable-prefix-caching", f.no_prefix_caching},
+       {"--no-enable-prefix-caching", f.no_prefix_caching.value_or(false)},
        {"--no-enable-chunked-prefill", f.no_chunked_prefill},
-       {"--no-scheduler-reserve-full-isl", f.no_reserve_full_isl},
+       {"--no-scheduler-reserve-full-isl",
+        f.no_reserve_full_isl.value_or(false)},
        {"--arrivals", !f.arrivals.empty()},
        {"--rate-scale", !f.rate_scale.empty()},
        {"--timing", !f.timing.empty()},
@@ -308,9 +336,14 @@ absl::Status CheckModes(const ReplayFlags& flags) {
   status.Update(RefuseTimingFlags(flags));
   if (flags.model.empty()) {
     status.Update(RefuseModelFlags(flags));
+    status.Update(
+        RefuseGiven({{"--mamba-cache-mode",
+                      flags.groups.empty() && !flags.state_mode.empty()}},
+                    "with --model or --groups only"));
   } else {
     status.Update(RefuseGiven(
-        {{"--kv-bytes-per-token", !flags.kv_bytes_per_token.empty()}},
+        {{"--kv-bytes-per-token", !flags.kv_bytes_per_token.empty()},
+         {"--groups", !flags.groups.empty()}},
         "without --model only"));
   }
   return status;

@@ -34,15 +34,17 @@ struct ReplayFlags {
   std::string gpu, gpu_memory, gpu_memory_utilization, weight_bytes,
       non_kv_memory, kv_memory, num_gpu_blocks, kv_bytes_per_token;
   std::string num_gpus, tensor, pipeline, decode_context, kv_cache_dtype;
+  std::string groups;  // of the cache, without a model
 
   // The engine's scheduler and cache.
   std::string block_size, max_num_seqs, max_num_batched_tokens, max_model_len,
       scheduling_policy, watermark, long_prefill_token_threshold,
-      num_speculative_tokens, speculative_method;
+      num_speculative_tokens, speculative_method, retention_interval,
+      prefix_match_unit, state_mode;
   bool async_scheduling = false;
-  bool no_prefix_caching = false;
   bool no_chunked_prefill = false;
-  bool no_reserve_full_isl = false;
+  // Nothing: as the version has it.
+  std::optional<bool> no_prefix_caching, no_reserve_full_isl, no_hybrid_manager;
 
   // Time.
   std::string timing, step_us, linear_us, step_times, roofline_engine;

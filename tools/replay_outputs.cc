@@ -66,7 +66,7 @@ absl::Status CloseFile(const char* flag, OutputFile* file) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
-    const ReplayFlags& flags) {
+    const ReplayFlags& flags, bool prefix_caching) {
   absl::Status distinct = CheckDistinct(flags);
   if (!distinct.ok()) return distinct;
   std::unique_ptr<ReplayOutputs> outputs(new ReplayOutputs());
@@ -84,7 +84,8 @@ absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
   }
   if (OutputFile* file = outputs->log_file_.get(); file != nullptr) {
     outputs->step_log_.emplace(
-        StepLogOptions{.detail = flags.step_log_detail},
+        StepLogOptions{.detail = flags.step_log_detail,
+                       .cache_stats = prefix_caching},
         [file](const StepLog::Json& line) { file->Write(line.dump() + "\n"); });
   }
   return outputs;

@@ -21,9 +21,10 @@ namespace kvsim {
 
 class ReplayOutputs {
  public:
-  // Opens what the flags name.
+  // Opens what the flags name. The step log of a run without prefix caching has
+  // statistics of 0, as the engine's.
   static absl::StatusOr<std::unique_ptr<ReplayOutputs>> Open(
-      const ReplayFlags& flags);
+      const ReplayFlags& flags, bool prefix_caching);
 
   // Adds what writes the files. This object must outlive the simulator.
   void Observe(Simulator* simulator);

@@ -15,6 +15,7 @@
 #include "sim/request_metrics.h"
 #include "sim/simulator.h"
 #include "tools/flag_reader.h"
+#include "tools/group_spec.h"
 #include "tools/replay_cost.h"
 #include "tools/replay_outputs.h"
 #include "tools/replay_setup.h"
@@ -45,6 +46,12 @@ absl::StatusOr<double> ParsePrice(absl::string_view text) {
   return price;
 }
 
+// Whether all of a request could be one range of rows.
+bool OneRange(const vllm::Settings& settings) {
+  return settings.groups.size() == 1 &&
+         settings.groups[0].kind == vllm::GroupKind::kFull;
+}
+
 absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
   RunPlan plan;
   absl::StatusOr<ReplaySetup> setup = SetUpReplay(flags);
@@ -69,9 +76,14 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
     reader.Refuse("--baseline", flags.baseline,
                   "accepted: contiguous, no-prefix-caching");
   }
+  if (flags.baseline == kContiguous && !OneRange(plan.setup.settings)) {
+    reader.Refuse("--baseline", flags.baseline,
+                  "reserves one range of equal rows: accepted for models with "
+                  "one group of full attention");
+  }
   if (!reader.status().ok()) return reader.status();
   absl::StatusOr<std::unique_ptr<ReplayOutputs>> outputs =
-      ReplayOutputs::Open(flags);
+      ReplayOutputs::Open(flags, plan.setup.settings.enable_prefix_caching);
   if (!outputs.ok()) return outputs.status();
   plan.outputs = *std::move(outputs);
   return plan;
@@ -111,6 +123,14 @@ void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
       {"async-scheduling", OnOff(s.async_scheduling)},
       {"scheduler-reserve-full-isl", OnOff(s.reserve_full_sequence)},
       {"watermark", Decimal(s.watermark)},
+      {"groups", GroupsInWords(s.groups)},
+      {"retention-interval", s.retention_interval.has_value()
+                                 ? absl::StrCat(*s.retention_interval)
+                                 : "dense"},
+      {"prefix-match-unit", s.prefix_match_unit.has_value()
+                                ? absl::StrCat(*s.prefix_match_unit)
+                                : ""},
+      {"engine-version", flags.engine_version},
       {"long-prefill-token-threshold",
        absl::StrCat(s.long_prefill_token_threshold)},
       {"num-speculative-tokens", absl::StrCat(s.num_speculative_tokens)},
@@ -147,7 +167,7 @@ absl::Status AddBaseline(const ReplayFlags& flags, const RunPlan& plan,
     ContiguousSettings settings;
     settings.reservation = reservation;
     settings.capacity_tokens = (s.num_gpu_blocks - 1) * s.block_size;
-    settings.row_bytes = s.geometry.row_bytes;
+    settings.row_bytes = s.groups[0].geometry.row_bytes;
     settings.max_num_seqs = s.max_num_seqs;
     settings.max_num_batched_tokens = s.max_num_batched_tokens;
     settings.max_model_len = s.max_model_len;

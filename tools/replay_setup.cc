@@ -1,15 +1,19 @@
 #include "tools/replay_setup.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "engines/capacity.h"
-#include "engines/vllm/replay_groups.h"
+#include "engines/vllm/engine_behaviours.h"
+#include "engines/vllm/model_planner.h"
+#include "engines/vllm/planned_settings.h"
 #include "models/model_loader.h"
 #include "tools/capacity_flags.h"
 #include "tools/command.h"
 #include "tools/flag_reader.h"
+#include "tools/group_spec.h"
 
 namespace kvsim {
 namespace {
@@ -17,6 +21,8 @@ namespace {
 using vllm::SchedulingPolicy;
 using vllm::Settings;
 using vllm::SpeculativeMethod;
+
+constexpr int64_t kMaxBlockTokens = int64_t{1} << 31;
 
 absl::StatusOr<SchedulingPolicy> ParsePolicy(absl::string_view text) {
   if (text == "fcfs") return SchedulingPolicy::kFcfs;
@@ -38,6 +44,17 @@ absl::StatusOr<int64_t> ParseTokenCount(absl::string_view text) {
   const absl::StatusOr<Tokens> tokens = ParseTokens(text);
   if (!tokens.ok()) return tokens.status();
   return tokens->value();
+}
+
+// Nothing is dense.
+absl::StatusOr<std::optional<int64_t>> ParseRetention(absl::string_view text) {
+  if (text == "dense") return std::optional<int64_t>();
+  const absl::StatusOr<int64_t> tokens = ParseTokenCount(text);
+  if (!tokens.ok()) {
+    return absl::InvalidArgumentError(
+        "accepted: dense, 0, or a number of tokens");
+  }
+  return std::optional<int64_t>(*tokens);
 }
 
 absl::Status ReadSettings(const ReplayFlags& flags, Settings* settings) {
@@ -63,14 +80,48 @@ absl::Status ReadSettings(const ReplayFlags& flags, Settings* settings) {
               ParseCount, &settings->num_speculative_tokens);
   reader.Read("--speculative-method", flags.speculative_method, ParseMethod,
               &settings->speculative_method);
+  reader.Read("--retention-interval", flags.retention_interval, ParseRetention,
+              &settings->retention_interval);
+  reader.Read("--prefix-match-unit", flags.prefix_match_unit, ParseTokenCount,
+              &settings->prefix_match_unit);
+  if (settings->prefix_match_unit.has_value() && !settings->partial_hits) {
+    reader.Refuse("--prefix-match-unit", flags.prefix_match_unit,
+                  "this version of the engine hits whole blocks only; "
+                  "accepted: from --engine-version 2026-07-12 on");
+  }
   settings->async_scheduling = flags.async_scheduling;
-  settings->enable_prefix_caching = !flags.no_prefix_caching;
+  settings->enable_prefix_caching = !flags.no_prefix_caching.value_or(false);
   settings->enable_chunked_prefill = !flags.no_chunked_prefill;
-  settings->reserve_full_sequence = !flags.no_reserve_full_isl;
+  if (flags.no_reserve_full_isl.has_value()) {
+    settings->reserve_full_sequence = !*flags.no_reserve_full_isl;
+  }
   return reader.status();
 }
 
 // --- the pool without a model ----------------------------------------------------
+
+// Every group's block has the bytes of --block-size tokens of one group.
+absl::Status ReadGroups(const ReplayFlags& flags, int64_t bytes_per_token,
+                        Settings* settings) {
+  if (flags.groups.empty()) return absl::OkStatus();
+  StateMode mode = StateMode::kAlign;
+  FlagReader reader;
+  reader.Read("--mamba-cache-mode", flags.state_mode, ParseStateMode, &mode);
+  if (!reader.status().ok()) return reader.status();
+  absl::StatusOr<std::vector<vllm::CacheGroup>> groups =
+      ParseGroups(flags.groups, mode, *settings);
+  if (!groups.ok()) return groups.status();
+  settings->groups = *std::move(groups);
+  if (bytes_per_token == 0) return absl::OkStatus();
+  const int64_t block = settings->block_size * bytes_per_token;
+  for (vllm::CacheGroup& group : settings->groups) {
+    const bool rows = group.kind != vllm::GroupKind::kRecurrent;
+    group.geometry.row_bytes = rows ? block / group.block_tokens : 0;
+    group.geometry.state_bytes = rows ? 0 : block;
+    group.geometry.slot_padding = block - group.BlockBytes();
+  }
+  return absl::OkStatus();
+}
 
 absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
   Settings& settings = setup->settings;
@@ -87,7 +138,12 @@ absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
   }
   if (!reader.status().ok()) return reader.status();
   setup->bytes_known = bytes_per_token > 0;
+  if (settings.block_size < 1 || settings.block_size > kMaxBlockTokens) {
+    return settings.Validate();
+  }
   if (setup->bytes_known) settings.geometry.row_bytes = bytes_per_token;
+  const absl::Status grouped = ReadGroups(flags, bytes_per_token, &settings);
+  if (!grouped.ok()) return grouped;
   if (!flags.num_gpu_blocks.empty()) {
     if (!kv_memory.has_value()) return absl::OkStatus();
     return UsageError(
@@ -98,9 +154,6 @@ absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
     return UsageError(
         "needs the pool: --num-gpu-blocks, or --kv-memory with "
         "--kv-bytes-per-token, or --model with its memory");
-  }
-  if (settings.block_size < 1 || settings.block_size > int64_t{1} << 31) {
-    return settings.Validate();
   }
   settings.pool_bytes = kv_memory->value();
   settings.num_gpu_blocks = *kv_memory / Bytes(settings.BlockBytes());
@@ -131,35 +184,32 @@ CapacityFlags CapacityFlagsOf(const ReplayFlags& flags) {
   c.max_model_len = flags.max_model_len;
   c.max_num_batched_tokens = flags.max_num_batched_tokens;
   c.max_num_seqs = flags.max_num_seqs;
-  c.prefix_caching = flags.no_prefix_caching ? "off" : "on";
+  if (flags.no_prefix_caching.has_value()) {
+    c.prefix_caching = *flags.no_prefix_caching ? "off" : "on";
+  }
+  c.state_mode = flags.state_mode;
   c.no_async_scheduling = !flags.async_scheduling;
   return c;
 }
 
-// The plan's groups; bytes that every token of history costs feed the cost model.
-absl::Status TakePlan(const PoolPlan& plan, ReplaySetup* setup) {
-  if (plan.refused.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the engine refuses to start: ", plan.refused->message));
+void Warn(const std::string& warning, ReplaySetup* setup) {
+  std::vector<std::string>& warnings = setup->warnings;
+  if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
+    warnings.push_back(warning);
   }
-  absl::StatusOr<std::vector<vllm::CacheGroup>> groups =
-      vllm::ReplayGroups(plan);
-  if (!groups.ok()) return groups.status();
-  Settings& settings = setup->settings;
-  settings.num_gpu_blocks = plan.num_blocks.value();
-  settings.block_size = groups->size() == 1
-                            ? plan.scheduler_block_tokens.value()
-                            : plan.block_tokens.value();
-  settings.max_model_len = plan.max_model_len.value();
-  settings.pool_bytes = plan.ranks[plan.binding_rank].kv_memory.value();
-  for (const vllm::CacheGroup& group : *groups) {
-    if (group.kind == vllm::GroupKind::kFull) {
-      setup->kv_bytes_per_token_per_rank +=
-          static_cast<double>(group.geometry.row_bytes);
-    }
+}
+
+// The model's own drafting layers keep rows; another drafter's are not known.
+void AskForDrafts(const ReplayFlags& flags, ReplaySetup* setup,
+                  CapacityQuestion* question) {
+  question->speculative_tokens = setup->settings.num_speculative_tokens;
+  if (question->speculative_tokens == 0 || flags.speculative_method == "mtp") {
+    return;
   }
-  settings.groups = *std::move(groups);
-  return absl::OkStatus();
+  question->speculative_method = kvsim::SpeculativeMethod::kNoCache;
+  if (setup->settings.DropsLastHit()) {
+    Warn("the drafter's own layers are not counted in the pool", setup);
+  }
 }
 
 absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
@@ -169,21 +219,28 @@ absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
       LoadModel(flags.model, flags.hf_overrides, *assume);
   if (!model.ok()) return model.status();
   setup->model = *std::move(model);
-  const absl::StatusOr<CapacityQuestion> question =
+  absl::StatusOr<CapacityQuestion> question =
       QuestionOf(CapacityFlagsOf(flags), *setup->model);
   if (!question.ok()) return question.status();
+  if (flags.no_hybrid_manager.has_value()) {
+    question->hybrid_manager = !*flags.no_hybrid_manager;
+  }
+  AskForDrafts(flags, setup, &*question);
   const absl::StatusOr<CapacityAnswer> answer = AnswerCapacity(*question);
   if (!answer.ok()) return answer.status();
+  const absl::StatusOr<vllm::Resolved> resolved = vllm::ResolveFlags(*question);
+  if (!resolved.ok()) return resolved.status();
+  absl::StatusOr<Settings> settings =
+      vllm::PlannedSettings(answer->pool, *resolved, setup->settings);
+  if (!settings.ok()) return settings.status();
+  setup->settings = *std::move(settings);
   setup->bytes_known = true;
   setup->tensor_parallel = answer->parallel.tensor;
   setup->num_gpus = answer->parallel.NumGpus();
   setup->gpu = question->gpu;
-  setup->settings.max_num_seqs = answer->max_num_seqs;
-  setup->settings.max_num_batched_tokens = answer->max_num_batched_tokens;
-  for (const std::string& warning : answer->warnings) {
-    setup->warnings.push_back(warning);
-  }
-  return TakePlan(answer->pool, setup);
+  setup->kv_bytes_per_token_per_rank = vllm::HistoryBytesPerToken(answer->pool);
+  for (const std::string& warning : answer->warnings) Warn(warning, setup);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -194,13 +251,16 @@ absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags) {
         absl::StrCat("--engine '", flags.engine, "': accepted: vllm"));
   }
   ReplaySetup setup;
-  absl::Status status = ReadSettings(flags, &setup.settings);
+  absl::Status status = vllm::ApplyVersion(flags.engine_version,
+                                           &setup.settings, &setup.warnings);
+  status.Update(ReadSettings(flags, &setup.settings));
   if (!status.ok()) return status;
   status = flags.model.empty() ? PlanWithoutModel(flags, &setup)
                                : PlanWithModel(flags, &setup);
   if (!status.ok()) return status;
-  const absl::StatusOr<Settings> normalized = setup.settings.Normalized();
+  absl::StatusOr<Settings> normalized = setup.settings.Normalized();
   if (!normalized.ok()) return normalized.status();
+  setup.settings = *std::move(normalized);
   if (setup.settings.num_speculative_tokens > 0) {
     setup.warnings.push_back(
         "accepted drafts are a fixed even spread from 0 to all of them, not "

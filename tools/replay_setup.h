@@ -25,12 +25,15 @@ struct ReplaySetup {
   std::optional<ModelSpec> model;
   int64_t tensor_parallel = 1;
   int64_t num_gpus = 1;
-  double kv_bytes_per_token_per_rank = 0;
+  double kv_bytes_per_token_per_rank = 0;  // of layers that keep all history
   std::optional<Gpu> gpu;
 };
 
 // The pool comes from the capacity planner when --model is given, else from
-// --num-gpu-blocks, else from --kv-memory and --kv-bytes-per-token.
+// --num-gpu-blocks, else from --kv-memory and --kv-bytes-per-token. So do the cache
+// groups: the planner's, --groups, or one of full attention. What the version
+// decides is the version's unless a flag says otherwise. The settings are
+// normalized.
 // Errors: InvalidArgument naming the flag; a start that the engine refuses is
 // one too, in the engine's words.
 absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags);

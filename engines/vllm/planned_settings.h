@@ -1,17 +1,12 @@
 // From a plan of the pool to the settings under which its traffic is replayed.
 //
-// Model:   every block table of the plan becomes a cache group: its kind and block,
-//          its window, chunk or encoder's tokens, its states' mode, and the bytes
-//          of one block on the rank that binds (the stage with the fewest blocks
-//          under a pipeline), so that every group's block has the plan's bytes.
-//          Blocks of sharded history stand for the tokens of all
-//          decode-context ranks; states are whole on each. Tables without rows (an
-//          index's unfinished group) are blocks held for as long as their request,
-//          never hit.
-// Rows:    bytes of a token are whole; what a block's rows leave beside them, less
-//          than one byte a token, counts as page padding.
-// Source:  vLLM main of 2026-08-17, v1/core/kv_cache_utils.py (groups),
-//          v1/core/single_type_kv_cache_manager.py (their blocks).
+// Model:   the plan's block tables are the cache groups (replay_groups.h), with the
+//          pool of the rank that binds: the stage with the fewest blocks under a
+//          pipeline. Tokens in flight, lengths, batch and caching are what the flags
+//          and the version resolve to. Chunks that must end where a state is kept
+//          end with the attention block, grown until it holds a state.
+// Source:  vLLM main of 2026-08-17, v1/core/kv_cache_utils.py,
+//          v1/core/sched/scheduler.py.
 
 #ifndef KVSIM_ENGINES_VLLM_PLANNED_SETTINGS_H_
 #define KVSIM_ENGINES_VLLM_PLANNED_SETTINGS_H_

@@ -1,5 +1,7 @@
 #include "engines/vllm/replay_groups.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace kvsim::vllm {
@@ -41,14 +43,14 @@ absl::Status SetRule(const PlannedGroup& planned, const PoolPlan& plan,
     case BlockDemand::Kind::kPerSequence:
       break;
   }
-  if (planned.kind != "cross_attention") {
+  if (planned.kind != "cross_attention" && planned.used > Bytes(0)) {
     return absl::UnimplementedError(
         absl::StrCat("a group of kind ", planned.kind,
                      " is not replayed; accepted: full attention, windows, "
                      "chunks, recurrent states, cross attention"));
   }
   group->kind = GroupKind::kCross;
-  group->encoder_tokens = demand.constant_worst.value() * group->block_tokens;
+  group->encoder_tokens = std::max<int64_t>(demand.reach.value(), 1);
   return absl::OkStatus();
 }
 

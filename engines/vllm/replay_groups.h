@@ -2,6 +2,8 @@
 //
 // Model:      the plan says how many bytes of a block are rows or states, and how
 //             many blocks a length takes; this says what rule a group follows.
+//             Tables without rows (an index's unfinished group) are a block held for
+//             as long as its request and never hit, like one token of an encoder.
 // Units:      bytes of one rank; a group's block_tokens span all context-parallel
 //             ranks. Row bytes are whole: what a block's rows leave over when they do
 //             not divide by its tokens (less than a byte a token) counts as page

@@ -92,11 +92,24 @@ TEST(ReplayGroups, CrossAttentionHoldsTheEncodersTokens) {
   const CacheGroup group = Only(Planned("cross_attention",
                                         {.kind = Kind::kPerSequence,
                                          .block_tokens = Tokens(16),
+                                         .reach = Tokens(1500),
                                          .constant_worst = Blocks(94),
                                          .constant_steady = Blocks(94)},
                                         1000, 0));
   EXPECT_EQ(group.kind, GroupKind::kCross);
-  EXPECT_EQ(group.encoder_tokens, 1504);  // 1,500 of Whisper in blocks of 16
+  EXPECT_EQ(group.encoder_tokens, 1500);  // Whisper's
+}
+
+TEST(ReplayGroups, ATableWithoutRowsIsOneBlockARequest) {
+  const CacheGroup group = Only(Planned("index_tail",
+                                        {.kind = Kind::kPerSequence,
+                                         .block_tokens = Tokens(16),
+                                         .constant_worst = Blocks(1),
+                                         .constant_steady = Blocks(1)},
+                                        0, 1000));
+  EXPECT_EQ(group.kind, GroupKind::kCross);
+  EXPECT_EQ(group.encoder_tokens, 1);
+  EXPECT_EQ(group.geometry.row_bytes, 0);
 }
 
 TEST(ReplayGroups, OtherKindsAreNamed) {
