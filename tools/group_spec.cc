@@ -106,7 +106,8 @@ absl::StatusOr<std::vector<CacheGroup>> ParseGroups(
     absl::string_view text, StateMode mode, const vllm::Settings& settings) {
   if (!settings.enable_prefix_caching) mode = StateMode::kNone;
   std::vector<CacheGroup> groups;
-  for (const absl::string_view part : absl::StrSplit(text, ';')) {
+  for (const absl::string_view part :
+       absl::StrSplit(text, absl::ByAnyChar(";+"))) {
     int64_t count = 1;
     const absl::StatusOr<CacheGroup> group =
         ParseGroup(std::string(part), mode, settings, &count);

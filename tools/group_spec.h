@@ -1,6 +1,6 @@
 // Cache groups as people type them: "full;mamba*3", "swa:1024*5;full/32".
 //
-// Model:   groups are separated by ';', each KIND[:TOKENS][/BLOCK][*COUNT]. KIND is
+// Model:   groups are separated by ';' or '+', each KIND[:TOKENS][/BLOCK][*COUNT]. KIND is
 //          full, swa (sliding window), chunked, mamba (any recurrent state) or cross;
 //          TOKENS is the window, the chunk or the encoder's length, which those
 //          kinds need and the others do not have; BLOCK is the group's block, else

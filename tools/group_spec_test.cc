@@ -33,6 +33,13 @@ TEST(GroupSpec, ReadsKindTokensBlockAndCount) {
             "cross:1500/16");
 }
 
+// In a sweep's list of values ';' stands between values.
+TEST(GroupSpec, APlusSeparatesToo) {
+  const auto groups = ParseGroups("full+mamba*3", StateMode::kAlign, With(16));
+  ASSERT_TRUE(groups.ok()) << groups.status();
+  EXPECT_EQ(GroupsInWords(*groups), "full/16;recurrent/16*3");
+}
+
 TEST(GroupSpec, AStateIsABlockOrTheWholeRequest) {
   const auto align = ParseGroups("mamba", StateMode::kAlign, With(256));
   EXPECT_EQ((*align)[0].block_tokens, 256);

@@ -64,6 +64,15 @@ TEST(LimitCommandTest, TheSmallestPoolThatServesEveryRequest) {
   }
 }
 
+// The prompt's four blocks in each of two groups and the null block; before the fifth
+// of full attention is needed, the window has given two back.
+TEST(LimitCommandTest, TheSmallestPoolOfAWindowBesideFullAttention) {
+  const Json json = LimitJson({"--find", "memory", "--num-gpu-blocks", "4096",
+                               "--precision", "0", "--groups", "full;swa:32"});
+  EXPECT_EQ(json["holds"], 9);
+  EXPECT_EQ(json["fails"], 8);
+}
+
 TEST(LimitCommandTest, MemoryIsGivenInBytesWhenTheyAreKnown) {
   const Outcome outcome =
       Limit({"--find", "memory", "--kv-memory", "1GiB", "--kv-bytes-per-token",

@@ -166,6 +166,38 @@ TEST(SweepCommandTest, TheSameBytesSerialAndParallel) {
   EXPECT_EQ(lines.size(), 13u);
 }
 
+// Groups, retention and a model of several groups: the same on all cores.
+TEST(SweepCommandTest, HybridsAreTheSameSerialAndParallel) {
+  const auto sweep = [](const std::string& name, const char* jobs,
+                        std::vector<std::string> more) {
+    for (const char* end : {"", ".partial", ".csv"}) {
+      std::filesystem::remove(Path(name) + end);
+    }
+    more.insert(more.end(), {"--trace", TracePath(), "--db", Path(name),
+                             "--csv", Path(name) + ".csv", "--jobs", jobs});
+    const Outcome outcome = Kvsim("sweep", std::move(more));
+    EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+    return Read(Path(name)) + Read(Path(name) + ".csv");
+  };
+  const std::vector<std::string> groups = {
+      "--block-size", "64",
+      "--vary",       "groups=full,full+swa:128,full+mamba*3",
+      "--vary",       "retention-interval=dense,0,256",
+      "--vary",       "num-gpu-blocks=60,300"};
+  const std::vector<std::string> model = {
+      "--model", "kimi-linear-48b",
+      "--vary",  "kv-memory=1GiB,4GiB",
+      "--vary",  "max-model-len=16384,32768",
+      "--vary",  "mamba-cache-mode=align,none"};
+  for (const auto& flags : {groups, model}) {
+    const std::string serial = sweep("hybrid1.db", "1", flags);
+    EXPECT_EQ(serial, sweep("hybrid5.db", "5", flags));
+    EXPECT_EQ(Query(Path("hybrid1.db"),
+                    "SELECT count(*) FROM points WHERE error <> ''"),
+              0);
+  }
+}
+
 // Killed without warning at a few moments, then run again: what was stored is
 // not computed twice, and the result is the same to the byte.
 TEST(SweepCommandTest, GoesOnAfterAKill) {
