@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/check.h"
+
 namespace kvsim {
 
 const char* AdmissionLimitName(AdmissionLimit limit) {
@@ -19,6 +21,18 @@ void StepPlan::Clear() {
   preempted.clear();
   copies.clear();
   limit = AdmissionLimit::kNoneWaiting;
+}
+
+LedgerSnapshot Engine::GroupLedger(int group) const {
+  KVSIM_CHECK(group == 0 && NumGroups() == 1);
+  LedgerSnapshot ledger = Ledger();
+  for (const Account nobodys :
+       {Account::kRemainder, Account::kNull, Account::kFree}) {
+    ledger.pool_bytes -= ledger[nobodys];
+    ledger[nobodys] = 0;
+  }
+  ledger[OfWhich::kDuplicates] = 0;
+  return ledger;
 }
 
 }  // namespace kvsim

@@ -132,6 +132,11 @@ class Engine {
   virtual EngineCounts Counts() const = 0;
   // O(accounts), from incremental counts.
   virtual LedgerSnapshot Ledger() const = 0;
+  // The part of it in the held and idle blocks of one cache group; pool_bytes is
+  // theirs. With remainder, null and free blocks the groups sum to Ledger();
+  // duplicates are known of the whole only. O(requests that hold blocks).
+  // REQUIRES: 0 <= group < NumGroups(); an engine of several groups overrides it.
+  virtual LedgerSnapshot GroupLedger(int group) const;
   // Outputs recorded so far; 0 for an unknown or finished request.
   virtual int64_t NumOutputs(RequestId id) const = 0;
 

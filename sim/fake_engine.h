@@ -2,6 +2,7 @@
 #ifndef KVSIM_SIM_FAKE_ENGINE_H_
 #define KVSIM_SIM_FAKE_ENGINE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@ class FakeEngine final : public Engine {
  public:
   EngineCounts counts;
   LedgerSnapshot ledger;
+  std::vector<LedgerSnapshot> groups;  // empty: one group, the whole ledger
 
   Admission Add(const RequestParams&) override { return Admission::kQueued; }
   bool HasUnfinished() const override { return false; }
@@ -26,7 +28,13 @@ class FakeEngine final : public Engine {
   EngineCounts Counts() const override { return counts; }
   LedgerSnapshot Ledger() const override { return ledger; }
   int64_t NumOutputs(RequestId) const override { return 0; }
-  int NumGroups() const override { return 1; }
+  LedgerSnapshot GroupLedger(int group) const override {
+    return groups.empty() ? Engine::GroupLedger(group)
+                          : groups[static_cast<size_t>(group)];
+  }
+  int NumGroups() const override {
+    return groups.empty() ? 1 : static_cast<int>(groups.size());
+  }
   std::span<const BlockId> BlockTable(RequestId, int) const override {
     return {};
   }

@@ -36,7 +36,7 @@ void PoolMetrics::OnStep(const StepRecord& record, const Engine& engine) {
   ++totals_.steps;
   totals_.end_ns = record.end_ns;
   NoteLevels(record);
-  NoteLedger(record, engine.Ledger());
+  NoteLedger(record, engine);
 }
 
 void PoolMetrics::NoteLevels(const StepRecord& record) {
@@ -66,25 +66,46 @@ void PoolMetrics::NoteLevels(const StepRecord& record) {
   totals_.cached_keys = record.at_end.cached_keys;
 }
 
-void PoolMetrics::NoteLedger(const StepRecord& record,
-                             const LedgerSnapshot& ledger) {
-  last_ = ledger;
+void PoolMetrics::NoteLedger(const StepRecord& record, const Engine& engine) {
+  const int groups = engine.NumGroups() > 1 ? engine.NumGroups() : 0;
+  last_.resize(1 + static_cast<size_t>(groups));
+  sums_.resize(last_.size());
+  last_[0] = engine.Ledger();
+  for (int g = 0; g < groups; ++g) {
+    last_[static_cast<size_t>(g) + 1] = engine.GroupLedger(g);
+  }
   AddLedger(record.end_ns - record.start_ns);
-  const int64_t held = HeldBytes(ledger);
+  const int64_t held = HeldBytes(last_[0]);
   if (held <= held_peak_) return;
   held_peak_ = held;
-  totals_.ledger_peak = ledger;
+  at_peak_ = last_;
   totals_.ledger_peak_ns = record.end_ns;
   totals_.ledger_peak_running = record.at_end.running;
 }
 
 void PoolMetrics::AddLedger(int64_t duration_ns) {
+  for (size_t i = 0; i < last_.size(); ++i) sums_[i].Add(last_[i], duration_ns);
+}
+
+void LedgerSum::Add(const LedgerSnapshot& ledger, int64_t duration_ns) {
   for (size_t i = 0; i < kNumAccounts; ++i) {
-    byte_ns_[i] += static_cast<__int128>(last_.bytes[i]) * duration_ns;
+    byte_ns_[i] += static_cast<__int128>(ledger.bytes[i]) * duration_ns;
   }
   for (size_t i = 0; i < kNumOfWhich; ++i) {
-    of_which_ns_[i] += static_cast<__int128>(last_.of_which[i]) * duration_ns;
+    of_which_ns_[i] += static_cast<__int128>(ledger.of_which[i]) * duration_ns;
   }
+}
+
+LedgerSnapshot LedgerSum::Mean(int64_t duration_ns) const {
+  LedgerSnapshot mean;
+  for (size_t i = 0; i < kNumAccounts; ++i) {
+    mean.bytes[i] = RoundedMean(byte_ns_[i], duration_ns);
+  }
+  for (size_t i = 0; i < kNumOfWhich; ++i) {
+    mean.of_which[i] = RoundedMean(of_which_ns_[i], duration_ns);
+  }
+  mean.pool_bytes = mean.Sum();
+  return mean;
 }
 
 PoolSummary PoolMetrics::Summary() const {
@@ -92,12 +113,12 @@ PoolSummary PoolMetrics::Summary() const {
   const int64_t duration_ns = summary.DurationNs();
   summary.mean_running = Mean(running_ns_, duration_ns);
   summary.mean_waiting = Mean(waiting_ns_, duration_ns);
-  summary.ledger_mean.pool_bytes = last_.pool_bytes;
-  for (size_t i = 0; i < kNumAccounts; ++i) {
-    summary.ledger_mean.bytes[i] = RoundedMean(byte_ns_[i], duration_ns);
-  }
-  for (size_t i = 0; i < kNumOfWhich; ++i) {
-    summary.ledger_mean.of_which[i] = RoundedMean(of_which_ns_[i], duration_ns);
+  if (last_.empty()) return summary;
+  summary.ledger_peak = at_peak_[0];
+  summary.ledger_mean = sums_[0].Mean(duration_ns);
+  summary.ledger_mean.pool_bytes = last_[0].pool_bytes;
+  for (size_t g = 1; g < last_.size(); ++g) {
+    summary.groups.push_back({at_peak_[g], sums_[g].Mean(duration_ns)});
   }
   return summary;
 }

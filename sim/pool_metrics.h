@@ -8,18 +8,27 @@
 //             lasts from the start of the first step to the end of the last.
 //             The peak of the ledger is the first step end with the most bytes
 //             held.
+// Groups:     with several cache groups each has a ledger of its own, of the same
+//             moments.
 // Units:      nanoseconds, bytes; byte × time sums have 128 bits.
-// Costs:      O(accounts) a step.
+// Costs:      O(accounts · groups) a step, and the ledgers' own.
 #ifndef KVSIM_SIM_POOL_METRICS_H_
 #define KVSIM_SIM_POOL_METRICS_H_
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "allocator/ledger.h"
 #include "sim/step_observer.h"
 
 namespace kvsim {
+
+// A ledger over time: its state at the whole pool's peak, and time-averaged.
+struct LedgerPair {
+  LedgerSnapshot peak;
+  LedgerSnapshot mean;
+};
 
 struct PoolSummary {
   int64_t steps = 0;
@@ -47,8 +56,22 @@ struct PoolSummary {
   // Time-averaged, each account rounded to the nearest byte; pool_bytes is the
   // pool, so the accounts may miss it by a few bytes of rounding.
   LedgerSnapshot ledger_mean;
+  // Of every cache group, when there are several.
+  std::vector<LedgerPair> groups;
 
   int64_t DurationNs() const { return end_ns - start_ns; }
+};
+
+// Σ bytes · time of one ledger.
+class LedgerSum {
+ public:
+  void Add(const LedgerSnapshot& ledger, int64_t duration_ns);
+  // The mean over duration_ns, each figure to the nearest byte.
+  LedgerSnapshot Mean(int64_t duration_ns) const;
+
+ private:
+  std::array<__int128, kNumAccounts> byte_ns_{};
+  std::array<__int128, kNumOfWhich> of_which_ns_{};
 };
 
 class PoolMetrics final : public StepObserver {
@@ -60,16 +83,17 @@ class PoolMetrics final : public StepObserver {
 
  private:
   void NoteLevels(const StepRecord& record);
-  void NoteLedger(const StepRecord& record, const LedgerSnapshot& ledger);
+  void NoteLedger(const StepRecord& record, const Engine& engine);
   void AddLedger(int64_t duration_ns);
 
   PoolSummary totals_;
   __int128 running_ns_ = 0;
   __int128 waiting_ns_ = 0;
-  LedgerSnapshot last_;  // at the end of the last step
+  // The pool first, then its groups when there are several.
+  std::vector<LedgerSnapshot> last_;  // at the end of the last step
+  std::vector<LedgerSnapshot> at_peak_;
+  std::vector<LedgerSum> sums_;
   int64_t held_peak_ = -1;
-  std::array<__int128, kNumAccounts> byte_ns_{};
-  std::array<__int128, kNumOfWhich> of_which_ns_{};
 };
 
 // Bytes of the pool that requests hold: neither null, free, idle nor remainder.

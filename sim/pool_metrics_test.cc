@@ -37,6 +37,29 @@ class PoolMetricsTest : public ::testing::Test {
   PoolMetrics metrics_;
 };
 
+// Two groups: 10 and 30 bytes live for 10 ns, then 20 and 60 for 30 ns.
+TEST_F(PoolMetricsTest, EveryGroupHasItsLedgerOfTheSameMoments) {
+  const auto hold = [&](int64_t first, int64_t second) {
+    Hold(first + second);
+    engine_.groups.assign(2, LedgerSnapshot());
+    engine_.groups[0][Account::kLive] = first;
+    engine_.groups[1][Account::kLive] = second;
+  };
+  hold(10, 30);
+  Step(0, 10, 1, 0, AdmissionLimit::kNoneWaiting);
+  hold(20, 60);
+  Step(10, 40, 1, 0, AdmissionLimit::kNoneWaiting);
+  hold(0, 0);
+  Step(40, 50, 1, 0, AdmissionLimit::kNoneWaiting);
+  const PoolSummary summary = metrics_.Summary();
+  ASSERT_EQ(summary.groups.size(), 2u);
+  EXPECT_EQ(summary.groups[0].peak[Account::kLive], 20);
+  EXPECT_EQ(summary.groups[1].peak[Account::kLive], 60);
+  EXPECT_EQ(summary.groups[0].mean[Account::kLive], 14);  // (100 + 600) / 50
+  EXPECT_EQ(summary.groups[1].mean[Account::kLive], 42);
+  EXPECT_EQ(summary.ledger_mean[Account::kLive], 56);
+}
+
 TEST_F(PoolMetricsTest, WeighsByTimeAndCountsIdleTime) {
   Hold(10);
   Step(1000, 1010, 2, 1, AdmissionLimit::kBlocks);

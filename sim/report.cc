@@ -1,5 +1,8 @@
 #include "sim/report.h"
 
+#include "base/check.h"
+#include "sim/largest_waste.h"
+
 namespace kvsim {
 namespace {
 
@@ -37,6 +40,15 @@ void FillLedger(const LedgerSnapshot& ledger, LedgerLines* accounts,
     const auto figure = static_cast<OfWhich>(i);
     FillLine(OfWhichName(figure), ledger[figure], ledger.pool_bytes,
              of_which->Add());
+  }
+}
+
+// Accounts that a group can have: idle and what is held.
+void FillGroupLines(const LedgerSnapshot& ledger, int64_t pool_bytes,
+                    LedgerLines* lines) {
+  for (size_t i = static_cast<size_t>(Account::kIdle); i < kNumAccounts; ++i) {
+    const auto account = static_cast<Account>(i);
+    FillLine(AccountName(account), ledger[account], pool_bytes, lines->Add());
   }
 }
 
@@ -110,6 +122,25 @@ void FillPool(const PoolSummary& summary, Report* report) {
              report->mutable_of_which_mean());
   report->set_ledger_peak_at_ns(summary.ledger_peak_ns);
   report->set_ledger_peak_running(summary.ledger_peak_running);
+}
+
+void FillGroups(const PoolSummary& summary,
+                const std::vector<GroupFacts>& facts, Report* report) {
+  KVSIM_CHECK(facts.size() >= summary.groups.size());
+  for (size_t g = 0; g < summary.groups.size(); ++g) {
+    const LedgerPair& ledgers = summary.groups[g];
+    GroupLedger* group = report->add_groups();
+    group->set_kind(facts[g].kind);
+    group->set_layers(facts[g].layers);
+    group->set_block_tokens(facts[g].block_tokens);
+    group->set_tokens(facts[g].tokens);
+    group->set_state_mode(facts[g].state_mode);
+    group->set_held_peak(HeldBytes(ledgers.peak));
+    group->set_held_mean(HeldBytes(ledgers.mean));
+    FillGroupLines(ledgers.peak, report->pool_bytes(), group->mutable_peak());
+    FillGroupLines(ledgers.mean, report->pool_bytes(), group->mutable_mean());
+  }
+  FillLargestWaste(facts.empty() ? "" : facts[0].kind, report);
 }
 
 void FillGoodput(const RequestSummary& summary, const std::string& slo,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/contiguous_baseline.h"
 #include "sim/hits.h"
@@ -16,6 +17,18 @@ namespace kvsim {
 
 void FillRequests(const RequestSummary& summary, Report* report);
 void FillPool(const PoolSummary& summary, Report* report);
+// What the report says of a cache group beside its bytes.
+struct GroupFacts {
+  std::string kind;
+  int64_t layers = 0;  // 0: not known
+  int64_t block_tokens = 0;
+  int64_t tokens = 0;      // window, chunk or encoder's length
+  std::string state_mode;  // of recurrent groups
+};
+// The ledgers of several groups, and the largest waste.
+// REQUIRES: FillPool was called; facts of every group of the summary, or more.
+void FillGroups(const PoolSummary& summary,
+                const std::vector<GroupFacts>& facts, Report* report);
 // REQUIRES: FillPool was called: rates need the duration.
 void FillGoodput(const RequestSummary& summary, const std::string& slo,
                  Report* report);

@@ -111,6 +111,71 @@ TEST(ReportTest, TextSaysUnitsSharesAndCauses) {
   EXPECT_THAT(text, HasSubstr("oracle"));
 }
 
+// Of a pool of 1,000 bytes: 300 of two recurrent groups are page padding.
+PoolSummary PoolOfGroups() {
+  PoolSummary pool = Pool();
+  pool.ledger_mean = {};
+  pool.ledger_mean.pool_bytes = 1000;
+  pool.ledger_mean[Account::kRemainder] = 40;
+  pool.ledger_mean[Account::kPagePadding] = 300;
+  pool.ledger_mean[Account::kTailSlack] = 200;
+  pool.groups.resize(3);
+  pool.groups[0].mean[Account::kPagePadding] = 180;
+  pool.groups[0].peak[Account::kIdle] = 70;
+  pool.groups[0].peak[Account::kStateCurrent] = 30;
+  pool.groups[1].mean[Account::kPagePadding] = 120;
+  pool.groups[2].mean[Account::kTailSlack] = 200;
+  for (LedgerPair& group : pool.groups) {
+    group.peak.pool_bytes = group.peak.Sum();
+    group.mean.pool_bytes = group.mean.Sum();
+  }
+  return pool;
+}
+
+TEST(ReportTest, GroupsStandBesideTheWhole) {
+  Report report;
+  FillPool(PoolOfGroups(), &report);
+  const GroupFacts state = {"recurrent", 7, 1920, 0, "align"};
+  FillGroups(PoolOfGroups(), {state, state, {"full", 7, 1920, 0, ""}}, &report);
+  ASSERT_EQ(report.groups_size(), 3);
+  EXPECT_EQ(report.groups(0).held_peak(), 30);
+  EXPECT_EQ(report.groups(0).held_mean(), 180);
+  EXPECT_EQ(report.groups(0).peak(0).account(), "idle");
+  EXPECT_EQ(report.groups(0).peak(0).bytes(), 70);
+  EXPECT_DOUBLE_EQ(report.groups(0).peak(0).share(), 0.07);
+  const std::string text = ReportText(report, ByteUnits::kBinary);
+  EXPECT_THAT(text, HasSubstr("2 x recurrent (align), blocks of 1,920 tokens, "
+                              "14 layers"));
+}
+
+TEST(ReportTest, NamesTheLargestWasteAndItsFlag) {
+  Report report;
+  FillPool(PoolOfGroups(), &report);
+  const GroupFacts state = {"recurrent", 7, 1920, 0, "align"};
+  FillGroups(PoolOfGroups(), {state, state, {"full", 7, 1920, 0, ""}}, &report);
+  EXPECT_EQ(report.largest_waste().account(), "page_padding");
+  EXPECT_EQ(report.largest_waste().kind(), "recurrent");
+  EXPECT_EQ(report.largest_waste().bytes(), 300);
+  EXPECT_DOUBLE_EQ(report.largest_waste().share(), 0.3);
+  EXPECT_EQ(report.largest_waste().setting(), "--block-size");
+  EXPECT_THAT(ReportText(report, ByteUnits::kBinary),
+              HasSubstr("of page_padding of recurrent groups, 30.0 % of the "
+                        "pool on average.\n  --block-size changes it: "));
+}
+
+// Without groups the whole pool is one.
+TEST(ReportTest, APoolOfOneGroupHasItsWasteToo) {
+  Report report;
+  PoolSummary pool = PoolOfGroups();
+  pool.groups.clear();
+  pool.ledger_mean[Account::kPagePadding] = 0;
+  FillPool(pool, &report);
+  FillGroups(pool, {{"full", 0, 16, 0, ""}}, &report);
+  EXPECT_EQ(report.groups_size(), 0);
+  EXPECT_EQ(report.largest_waste().account(), "tail_slack");
+  EXPECT_EQ(report.largest_waste().kind(), "full");
+}
+
 TEST(ReportTest, WithoutBytesTheLedgerCountsTokens) {
   Report report = MakeReport();
   report.set_ledger_unit("tokens");

@@ -276,6 +276,74 @@ std::string LedgerSection(const Report& report, ByteUnits units) {
       lines.table());
 }
 
+// Groups that are alike in everything but their layers stand together.
+std::string GroupInWords(const GroupLedger& group, int64_t alike,
+                         int64_t layers) {
+  std::string words = alike > 1 ? absl::StrCat(alike, " x ") : "";
+  absl::StrAppend(&words, group.kind());
+  if (!group.state_mode().empty()) {
+    absl::StrAppend(&words, " (", group.state_mode(), ")");
+  }
+  if (group.tokens() > 0) {
+    absl::StrAppend(&words, " of ", FormatCount(group.tokens()));
+  }
+  absl::StrAppend(&words, ", blocks of ", FormatCount(group.block_tokens()),
+                  " tokens");
+  if (layers > 0) absl::StrAppend(&words, ", ", layers, " layers");
+  return words;
+}
+
+bool Alike(const GroupLedger& a, const GroupLedger& b) {
+  return a.kind() == b.kind() && a.block_tokens() == b.block_tokens() &&
+         a.tokens() == b.tokens() && a.state_mode() == b.state_mode();
+}
+
+void AddLines(const LedgerLines& from, LedgerLines* to) {
+  for (int i = 0; i < from.size(); ++i) {
+    LedgerLine* line = i < to->size() ? to->Mutable(i) : to->Add();
+    line->set_account(from[i].account());
+    line->set_bytes(line->bytes() + from[i].bytes());
+    line->set_share(line->share() + from[i].share());
+  }
+}
+
+std::string GroupsSection(const Report& report, ByteUnits units) {
+  if (report.groups().empty()) return "";
+  LedgerTable table(report.ledger_unit() == "bytes", units);
+  std::vector<bool> told(static_cast<size_t>(report.groups_size()), false);
+  for (int first = 0; first < report.groups_size(); ++first) {
+    if (told[static_cast<size_t>(first)]) continue;
+    LedgerLines peak, mean;
+    int64_t alike = 0, layers = 0;
+    for (int g = first; g < report.groups_size(); ++g) {
+      const GroupLedger& group = report.groups(g);
+      if (!Alike(group, report.groups(first))) continue;
+      told[static_cast<size_t>(g)] = true;
+      ++alike;
+      layers += group.layers();
+      AddLines(group.peak(), &peak);
+      AddLines(group.mean(), &mean);
+    }
+    table.AddLines(peak, mean,
+                   GroupInWords(report.groups(first), alike, layers));
+  }
+  return Section("The same by cache group", table.table());
+}
+
+std::string WasteLine(const Report& report, ByteUnits units) {
+  const Waste& waste = report.largest_waste();
+  if (waste.bytes() == 0) return "";
+  const std::string amount =
+      report.ledger_unit() == "bytes"
+          ? FormatBytes(Bytes(waste.bytes()), units)
+          : absl::StrCat(FormatCount(waste.bytes()), " token slots");
+  return absl::StrCat("\nLargest waste: ", amount, " of ", waste.account(),
+                      waste.kind().empty() ? "" : " of ", waste.kind(),
+                      waste.kind().empty() ? "" : " groups", ", ",
+                      Percent(waste.share()), " of the pool on average.\n  ",
+                      waste.setting(), " changes it: ", waste.reason(), ".\n");
+}
+
 // --- baseline -----------------------------------------------------------------
 
 std::string BaselineSection(const Report& report) {
@@ -365,6 +433,7 @@ std::string ReportText(const Report& report, ByteUnits units) {
                       ConcurrencySection(report), LimitsSection(report),
                       TimesSection(report)) +
          absl::StrCat(CacheSection(report), LedgerSection(report, units),
+                      GroupsSection(report, units), WasteLine(report, units),
                       BaselineSection(report), CostSection(report),
                       PrefixCachingSection(report)) +
          absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");

@@ -5,7 +5,9 @@
 //             scheduling), admitted, resumed, preempted, finished, the batch as
 //             a cost model sees it (prefill_tokens, decode_requests,
 //             context_tokens), limit, then one column per ledger
-//             account at the end of the step, in bytes.
+//             account at the end of the step, in bytes. With several cache
+//             groups the accounts of each follow, named g0:idle, g0:live, …:
+//             those of its held and idle blocks.
 //             Model time in nanoseconds. A step that only drained outputs has
 //             0 tokens.
 // Costs:      about 1 us and 120 B a step.
@@ -22,13 +24,15 @@ namespace kvsim {
 
 class Timeline final : public StepObserver {
  public:
-  // Writes the header. `file` must outlive the timeline.
-  explicit Timeline(OutputFile* file);
+  // Writes the header, for an engine of so many cache groups. `file` must outlive
+  // the timeline.
+  explicit Timeline(OutputFile* file, int num_groups = 1);
 
   void OnStep(const StepRecord& record, const Engine& engine) override;
 
  private:
   OutputFile* file_;
+  const int num_groups_;
   std::string line_;
 };
 

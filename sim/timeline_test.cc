@@ -88,6 +88,24 @@ TEST_F(TimelineTest, WritesOneRowPerStepUnderItsHeader) {
   }
 }
 
+TEST_F(TimelineTest, GroupsFollowWithTheirOwnColumns) {
+  engine_.groups.resize(2);
+  engine_.groups[1][Account::kLive] = 77;
+  Timeline timeline(file_.get(), 2);
+  Run(timeline);
+  const std::string text = Content();
+  EXPECT_THAT(text, HasSubstr(",state_checkpoint,g0:idle,g0:slot_padding,"));
+  EXPECT_THAT(text, HasSubstr("g1:state_checkpoint\n"));
+  // The last of 14 accounts, then eleven of each group: idle, two paddings, live.
+  EXPECT_THAT(text,
+              HasSubstr(",0,0,0,0,0,0,0,0,0,0,0,0,0,0,77,0,0,0,0,0,0,0\n"));
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 29 + 22) << line;
+  }
+}
+
 TEST_F(TimelineTest, TheChromeTraceIsJsonWithEveryPhaseClosed) {
   ChromeTrace trace(file_.get());
   Run(trace);

@@ -66,7 +66,7 @@ absl::Status CloseFile(const char* flag, OutputFile* file) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
-    const ReplayFlags& flags, bool prefix_caching) {
+    const ReplayFlags& flags, const vllm::Settings& settings) {
   absl::Status distinct = CheckDistinct(flags);
   if (!distinct.ok()) return distinct;
   std::unique_ptr<ReplayOutputs> outputs(new ReplayOutputs());
@@ -77,7 +77,8 @@ absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
   status.Update(OpenFile("--step-log", flags.step_log, &outputs->log_file_));
   if (!status.ok()) return status;
   if (outputs->timeline_file_ != nullptr) {
-    outputs->timeline_.emplace(outputs->timeline_file_.get());
+    outputs->timeline_.emplace(outputs->timeline_file_.get(),
+                               static_cast<int>(settings.groups.size()));
   }
   if (outputs->chrome_file_ != nullptr) {
     outputs->chrome_trace_.emplace(outputs->chrome_file_.get());
@@ -85,7 +86,7 @@ absl::StatusOr<std::unique_ptr<ReplayOutputs>> ReplayOutputs::Open(
   if (OutputFile* file = outputs->log_file_.get(); file != nullptr) {
     outputs->step_log_.emplace(
         StepLogOptions{.detail = flags.step_log_detail,
-                       .cache_stats = prefix_caching},
+                       .cache_stats = settings.enable_prefix_caching},
         [file](const StepLog::Json& line) { file->Write(line.dump() + "\n"); });
   }
   return outputs;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/output_file.h"
 #include "engines/engine.h"
+#include "engines/vllm/settings.h"
 #include "sim/chrome_trace.h"
 #include "sim/simulator.h"
 #include "sim/step_log.h"
@@ -21,10 +22,9 @@ namespace kvsim {
 
 class ReplayOutputs {
  public:
-  // Opens what the flags name. The step log of a run without prefix caching has
-  // statistics of 0, as the engine's.
+  // Opens what the flags name, for an engine of these normalized settings.
   static absl::StatusOr<std::unique_ptr<ReplayOutputs>> Open(
-      const ReplayFlags& flags, bool prefix_caching);
+      const ReplayFlags& flags, const vllm::Settings& settings);
 
   // Adds what writes the files. This object must outlive the simulator.
   void Observe(Simulator* simulator);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -83,7 +84,7 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
   }
   if (!reader.status().ok()) return reader.status();
   absl::StatusOr<std::unique_ptr<ReplayOutputs>> outputs =
-      ReplayOutputs::Open(flags, plan.setup.settings.enable_prefix_caching);
+      ReplayOutputs::Open(flags, plan.setup.settings);
   if (!outputs.ok()) return outputs.status();
   plan.outputs = *std::move(outputs);
   return plan;
@@ -199,6 +200,25 @@ void FillEngine(const RunPlan& plan, Report* report) {
   }
 }
 
+std::vector<GroupFacts> FactsOfGroups(const ReplaySetup& setup) {
+  std::vector<GroupFacts> facts;
+  for (const vllm::CacheGroup& group : setup.settings.groups) {
+    GroupFacts& fact = facts.emplace_back();
+    fact.kind = vllm::GroupKindName(group.kind);
+    fact.block_tokens = group.block_tokens;
+    fact.tokens = group.window + group.chunk + group.encoder_tokens;
+    if (facts.size() <= setup.group_layers.size()) {
+      fact.layers = setup.group_layers[facts.size() - 1];
+    }
+    if (group.kind == vllm::GroupKind::kRecurrent) {
+      fact.state_mode = group.state_mode == StateMode::kNone    ? "none"
+                        : group.state_mode == StateMode::kAlign ? "align"
+                                                                : "all";
+    }
+  }
+  return facts;
+}
+
 absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
                        TraceReader* reader, const SimulatorOptions& options,
                        RunListener* listener, StepObserver* observer,
@@ -227,6 +247,7 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   const RequestSummary summary = requests.Summary();
   FillRequests(summary, report);
   FillPool(pool.Summary(), report);
+  FillGroups(pool.Summary(), FactsOfGroups(plan.setup), report);
   if (plan.slo.Any()) FillGoodput(summary, flags.slo, report);
   if (options.tokens.continue_sessions) {
     report->add_warnings(

@@ -239,6 +239,9 @@ absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
   setup->num_gpus = answer->parallel.NumGpus();
   setup->gpu = question->gpu;
   setup->kv_bytes_per_token_per_rank = vllm::HistoryBytesPerToken(answer->pool);
+  for (const kvsim::CacheGroup& group : answer->pool.groups) {
+    setup->group_layers.push_back(group.num_tensors);
+  }
   for (const std::string& warning : answer->warnings) Warn(warning, setup);
   return absl::OkStatus();
 }

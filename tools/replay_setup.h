@@ -23,6 +23,7 @@ struct ReplaySetup {
 
   // With --model only.
   std::optional<ModelSpec> model;
+  std::vector<int64_t> group_layers;  // of each cache group on this rank
   int64_t tensor_parallel = 1;
   int64_t num_gpus = 1;
   double kv_bytes_per_token_per_rank = 0;  // of layers that keep all history

@@ -46,6 +46,9 @@ class VllmEngine final : public Engine {
 
   EngineCounts Counts() const override;
   LedgerSnapshot Ledger() const override { return cache_.Ledger(); }
+  LedgerSnapshot GroupLedger(int group) const override {
+    return cache_.GroupLedger(static_cast<size_t>(group));
+  }
   int64_t NumOutputs(RequestId id) const override;
 
   int NumGroups() const override {

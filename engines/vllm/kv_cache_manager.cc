@@ -222,4 +222,12 @@ LedgerSnapshot KvCacheManager::Ledger() const {
   return ledger;
 }
 
+LedgerSnapshot KvCacheManager::GroupLedger(size_t group) const {
+  KVSIM_CHECK(group < groups_.size());
+  LedgerSnapshot ledger;
+  groups_[group]->AddAccounts(holders_, &ledger);
+  ledger.pool_bytes = ledger.Sum();
+  return ledger;
+}
+
 }  // namespace kvsim::vllm

@@ -81,6 +81,8 @@ class KvCacheManager {
   std::vector<int64_t> CommonPrefixBlocks(const RequestBlocks& request,
                                           int64_t num_holders) const;
   LedgerSnapshot Ledger() const;
+  // The held and idle blocks of one group. REQUIRES: group < num_groups().
+  LedgerSnapshot GroupLedger(size_t group) const;
   const BlockPool& pool() const { return pool_; }
   const CacheUnits& units() const { return units_; }
   size_t num_groups() const { return groups_.size(); }
