@@ -128,6 +128,9 @@ std::string State::CompareAll() const {
     if (wrong.empty()) wrong = StateDifference(subject->Inspect(), state);
     if (wrong.empty()) wrong = CountsDifference(subject->Counts(), counts);
     if (wrong.empty()) wrong = LedgerDifference(subject->Ledger(), ledger);
+    for (int g = 0; g < naive_->NumGroups() && wrong.empty(); ++g) {
+      wrong = LedgerDifference(subject->GroupLedger(g), naive_->GroupLedger(g));
+    }
     if (wrong.empty()) wrong = RequestDifference(*subject);
     if (!wrong.empty()) return wrong;
   }
@@ -346,6 +349,8 @@ std::string Program::Code() const {
   KVSIM_PRINT_(window_admission_cap);
   KVSIM_PRINT_(sparse_keys);
   KVSIM_PRINT_(free_on_processed);
+  KVSIM_PRINT_(partial_hits);
+  KVSIM_PRINT_(max_tokens_in_flight);
   KVSIM_PRINT_(junctions);
   KVSIM_PRINT_(same_step_state_guard);
   KVSIM_PRINT_(realign_chunks);

@@ -173,6 +173,8 @@ bool SimplifySettings(Program* program, const Fails& fails) {
   reset(&vllm::Settings::window_admission_cap);
   reset(&vllm::Settings::sparse_keys);
   reset(&vllm::Settings::free_on_processed);
+  reset(&vllm::Settings::partial_hits);
+  reset(&vllm::Settings::max_tokens_in_flight);
   reset(&vllm::Settings::junctions);
   reset(&vllm::Settings::same_step_state_guard);
   reset(&vllm::Settings::realign_chunks);

@@ -158,9 +158,11 @@ class Swarm {
     if (Rarely(3)) s->retention_interval = std::nullopt;
     if (Rarely(3)) s->retention_interval = lcm * random_.Between(1, 3);
     if (Flip()) s->prefix_match_unit = random_.Between(1, gcd);
+    if (Rarely(8)) s->max_tokens_in_flight = random_.Between(1, 40);
     bool vllm::Settings::*switches[] = {&vllm::Settings::window_admission_cap,
                                         &vllm::Settings::sparse_keys,
                                         &vllm::Settings::free_on_processed,
+                                        &vllm::Settings::partial_hits,
                                         &vllm::Settings::junctions,
                                         &vllm::Settings::realign_chunks,
                                         &vllm::Settings::same_step_state_guard,

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/text.h"
+#include "engines/state_mode.h"
 #include "models/dtype.h"
 #include "models/gpu_catalogue.h"
 #include "models/kv_cache_dtype.h"
@@ -302,13 +303,6 @@ absl::StatusOr<CapacityQuestion> QuestionOf(const CapacityFlags& flags,
   ReadCache(flags, reader, question);
   if (!reader.status().ok()) return reader.status();
   return question;
-}
-
-absl::StatusOr<StateMode> ParseStateMode(absl::string_view text) {
-  if (text == "none") return StateMode::kNone;
-  if (text == "align") return StateMode::kAlign;
-  if (text == "all") return StateMode::kAll;
-  return absl::InvalidArgumentError("accepted: none, align, all");
 }
 
 absl::StatusOr<std::optional<int64_t>> WantedConcurrency(

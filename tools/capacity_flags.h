@@ -45,9 +45,6 @@ void DeclareFlags(CLI::App& command, CapacityFlags& flags);
 absl::StatusOr<CapacityQuestion> QuestionOf(const CapacityFlags& flags,
                                             const ModelSpec& model);
 
-// "none", "align", "all".
-absl::StatusOr<StateMode> ParseStateMode(absl::string_view text);
-
 // --concurrency, when given.
 absl::StatusOr<std::optional<int64_t>> WantedConcurrency(
     const CapacityFlags& flags);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
 #include "engines/capacity.h"
+#include "engines/state_mode.h"
 #include "engines/vllm/engine_behaviours.h"
 #include "engines/vllm/model_planner.h"
 #include "engines/vllm/planned_settings.h"

@@ -50,8 +50,7 @@ int64_t NaiveCache::BlocksFor(size_t g, const Asked& asked) const {
 // What a window or chunk may hold at once.
 int64_t NaiveCache::Cap(size_t g) const {
   const CacheGroup& group = Group(g);
-  const int64_t in_flight =
-      settings_.max_num_batched_tokens * (settings_.async_scheduling ? 2 : 1);
+  const int64_t in_flight = settings_.MaxTokensInFlight();
   const auto blocks = [&](int64_t reach) {
     return Ceiling(std::min(reach + in_flight, settings_.max_model_len),
                    group.block_tokens);
@@ -369,7 +368,8 @@ void NaiveCache::KeyPart(size_t g, Holder* holder, int64_t known) {
   const int64_t block = Group(g).block_tokens;
   const int64_t end = holder->num_prompt / rules_.hash_unit * rules_.hash_unit;
   Table& table = holder->tables[g];
-  if ((!full && !state) || end % block == 0 || table.partial_settled) return;
+  if (!settings_.partial_hits || (!full && !state)) return;
+  if (end % block == 0 || table.partial_settled) return;
   // Open in what is told: whether a block that got its full key in the same
   // step, or before, gets the partial one too. Here it does not.
   if (full && end / block < table.settled) return;

@@ -87,6 +87,9 @@ class NaiveCache {
   // --- levels -------------------------------------------------------------------
   const NaivePool& pool() const { return pool_; }
   LedgerSnapshot Recount(const std::vector<const Holder*>& holders) const;
+  // The blocks of `group` alone; their bytes are the pool of the answer.
+  LedgerSnapshot RecountGroup(size_t group,
+                              const std::vector<const Holder*>& holders) const;
 
  private:
   struct Asked {
@@ -125,6 +128,8 @@ class NaiveCache {
   void WriteKeyed(size_t g, Holder* holder, int64_t num_blocks);
   void AddKey(size_t g, const Holder& holder, int64_t end, BlockId id);
 
+  void CountGroup(size_t g, const std::vector<const Holder*>& holders,
+                  LedgerSnapshot* ledger) const;
   void CountRows(BlockId id, const std::vector<const Holder*>& holders,
                  LedgerSnapshot* ledger) const;
   void CountState(BlockId id, const std::vector<const Holder*>& holders,

@@ -353,10 +353,16 @@ EngineCounts NaiveEngine::Counts() const {
   return counts;
 }
 
-LedgerSnapshot NaiveEngine::Ledger() const {
+std::vector<const NaiveCache::Holder*> NaiveEngine::Holders() const {
   std::vector<const NaiveCache::Holder*> holders;
   for (const auto& [id, request] : requests_) holders.push_back(&request.held);
-  return cache_.Recount(holders);
+  return holders;
+}
+
+LedgerSnapshot NaiveEngine::Ledger() const { return cache_.Recount(Holders()); }
+
+LedgerSnapshot NaiveEngine::GroupLedger(int group) const {
+  return cache_.RecountGroup(static_cast<size_t>(group), Holders());
 }
 
 int64_t NaiveEngine::NumOutputs(RequestId id) const {

@@ -40,6 +40,7 @@ class NaiveEngine final : public Engine {
 
   EngineCounts Counts() const override;
   LedgerSnapshot Ledger() const override;
+  LedgerSnapshot GroupLedger(int group) const override;
   int64_t NumOutputs(RequestId id) const override;
   int NumGroups() const override {
     return static_cast<int>(settings_.groups.size());
@@ -51,6 +52,8 @@ class NaiveEngine final : public Engine {
 
  private:
   using Queue = std::list<RequestId>;
+
+  std::vector<const NaiveCache::Holder*> Holders() const;
 
   struct Request {
     RequestParams params;

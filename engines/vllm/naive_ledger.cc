@@ -16,29 +16,46 @@ LedgerSnapshot NaiveCache::Recount(
   ledger[Account::kRemainder] = ledger.pool_bytes - num_blocks * block_bytes;
   ledger[Account::kNull] = block_bytes;
   for (BlockId id : pool_.FreeQueue()) {
-    const bool idle = pool_.HasAnyKey(id);
-    ledger[idle ? Account::kIdle : Account::kFree] += block_bytes;
-    if (!idle) continue;
-    const BlockGeometry& bytes = Group(pool_.GroupOf(id)).geometry;
-    ledger[OfWhich::kIdlePadding] += bytes.page_padding + bytes.slot_padding;
-    if (Group(pool_.GroupOf(id)).kind == GroupKind::kRecurrent) {
-      ledger[OfWhich::kIdleCheckpoints] += bytes.state_bytes;
-    }
+    if (!pool_.HasAnyKey(id)) ledger[Account::kFree] += block_bytes;
   }
-  for (BlockId id = 1; id < static_cast<BlockId>(num_blocks); ++id) {
-    if (pool_.Owners(id) == 0) continue;
-    const CacheGroup& group = Group(pool_.GroupOf(id));
-    ledger[Account::kSlotPadding] += group.geometry.slot_padding;
-    ledger[Account::kPagePadding] += group.geometry.page_padding;
-    if (group.kind == GroupKind::kRecurrent) {
+  for (size_t g = 0; g < settings_.groups.size(); ++g) {
+    CountGroup(g, holders, &ledger);
+  }
+  ledger[OfWhich::kDuplicates] =
+      static_cast<int64_t>(pool_.Duplicates().size()) * block_bytes;
+  return ledger;
+}
+
+LedgerSnapshot NaiveCache::RecountGroup(
+    size_t group, const std::vector<const Holder*>& holders) const {
+  LedgerSnapshot ledger;
+  CountGroup(group, holders, &ledger);
+  ledger.pool_bytes = ledger.Sum();
+  return ledger;
+}
+
+void NaiveCache::CountGroup(size_t g, const std::vector<const Holder*>& holders,
+                            LedgerSnapshot* out) const {
+  LedgerSnapshot& ledger = *out;
+  const CacheGroup& group = Group(g);
+  const BlockGeometry& bytes = group.geometry;
+  const bool recurrent = group.kind == GroupKind::kRecurrent;
+  for (BlockId id : pool_.FreeQueue()) {
+    if (!pool_.HasAnyKey(id) || pool_.GroupOf(id) != g) continue;
+    ledger[Account::kIdle] += group.BlockBytes();
+    ledger[OfWhich::kIdlePadding] += bytes.page_padding + bytes.slot_padding;
+    if (recurrent) ledger[OfWhich::kIdleCheckpoints] += bytes.state_bytes;
+  }
+  for (BlockId id = 1; id < static_cast<BlockId>(pool_.num_blocks()); ++id) {
+    if (pool_.Owners(id) == 0 || pool_.GroupOf(id) != g) continue;
+    ledger[Account::kSlotPadding] += bytes.slot_padding;
+    ledger[Account::kPagePadding] += bytes.page_padding;
+    if (recurrent) {
       CountState(id, holders, &ledger);
     } else {
       CountRows(id, holders, &ledger);
     }
   }
-  ledger[OfWhich::kDuplicates] =
-      static_cast<int64_t>(pool_.Duplicates().size()) * block_bytes;
-  return ledger;
 }
 
 // A row counts in the strongest state that any owner gives it.

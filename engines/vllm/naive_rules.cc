@@ -46,7 +46,7 @@ NaiveRules::NaiveRules(const Settings& s) : settings(s) {
       small_windows = false;
     }
   }
-  fine = small_windows && hash_unit < scheduler_unit;
+  fine = small_windows && hash_unit < scheduler_unit && s.partial_hits;
   hit_unit = fine ? hash_unit : scheduler_unit;
 
   std::vector<Joint> others;
