@@ -19,6 +19,8 @@ void StepPlan::Clear() {
   admitted.clear();
   resumed.clear();
   preempted.clear();
+  swapped_out.clear();
+  swapped_in.clear();
   copies.clear();
   limit = AdmissionLimit::kNoneWaiting;
 }

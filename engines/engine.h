@@ -24,6 +24,7 @@
 #include "allocator/ledger.h"
 #include "base/block_copy.h"
 #include "base/block_id.h"
+#include "base/block_swap.h"
 #include "base/key_chain.h"
 
 namespace kvsim {
@@ -55,6 +56,13 @@ struct AdmittedRequest {
   int64_t hit_tokens = 0;  // served from the prefix cache
 };
 
+// A request whose rows move between the device and host memory.
+struct SwappedRequest {
+  RequestId id = 0;
+  int64_t num_tokens = 0;         // computed tokens, which stay computed
+  std::vector<BlockSwap> blocks;  // by group, then by position
+};
+
 // Why the head of the waiting queue was not admitted in a step.
 enum class AdmissionLimit : uint8_t {
   kNoneWaiting,    // nothing waits
@@ -70,12 +78,15 @@ inline constexpr int kNumAdmissionLimits = 8;
 // "none_waiting", "max_sequences", …
 const char* AdmissionLimitName(AdmissionLimit limit);
 
+// Before the batch runs blocks move in this order: swapped out, swapped in, copies.
 struct StepPlan {
   int64_t total_tokens = 0;
   std::vector<ScheduledRequest> scheduled;  // running first, then admitted
   std::vector<AdmittedRequest> admitted;    // first admissions
   std::vector<AdmittedRequest> resumed;     // admissions after a preemption
   std::vector<RequestId> preempted;         // in order of preemption
+  std::vector<SwappedRequest> swapped_out;  // of the preempted, by swap
+  std::vector<SwappedRequest> swapped_in;   // run again; not in `resumed`
   std::vector<BlockCopy> copies;            // copy on write, before the batch
   AdmissionLimit limit = AdmissionLimit::kNoneWaiting;
 
@@ -91,6 +102,7 @@ struct EngineCounts {
   int64_t allocations = 0;   // blocks popped from the free queue, ever
   int64_t evictions = 0;     // blocks that lost their keys at re-use, ever
   int64_t evicted_keys = 0;  // keys dropped by those, ever
+  int64_t host_blocks = 0;   // held in host memory by requests that wait
 };
 
 // The whole allocator state, for recorders and tests.

@@ -76,6 +76,7 @@ TEST(EngineGroupsTest, RandomProgramsComeByEveryKindOfGroupAndStep) {
       sum.limits[i] += run.visited.limits[i];
     }
     sum.copies += run.visited.copies;
+    sum.swaps_in += run.visited.swaps_in;
     sum.preemptions += run.visited.preemptions;
     sum.drafts += run.visited.drafts;
     for (const vllm::CacheGroup& group : run.program.settings.groups) {
@@ -89,6 +90,7 @@ TEST(EngineGroupsTest, RandomProgramsComeByEveryKindOfGroupAndStep) {
         << AdmissionLimitName(static_cast<AdmissionLimit>(i));
   }
   EXPECT_GE(sum.copies, 100);
+  EXPECT_GE(sum.swaps_in, 100);
   EXPECT_GE(sum.preemptions, 1000);
   EXPECT_GE(sum.drafts, 1000);
   for (const vllm::GroupKind kind :
@@ -239,6 +241,7 @@ const Fault kFaults[] = {
     {"gives copies back at once", nullptr, M::kCopyIsNotHeld},
     {"looks up the last of equal groups", nullptr, M::kLastOfEqualsOnly},
     {"guards blocks, not keys", nullptr, M::kGuardsBlocks},
+    {"swaps without the tail", nullptr, M::kLosesSwappedTail},
 };
 
 class GroupFaultTest : public ::testing::TestWithParam<Fault> {};

@@ -72,6 +72,9 @@ TEST(EngineModelTest, RandomProgramsComeByEveryKindOfStep) {
     sum.admitted_with_hit += v.admitted_with_hit;
     sum.drafts += v.drafts;
     sum.evictions += v.evictions;
+    sum.swaps_out += v.swaps_out;
+    sum.swaps_in += v.swaps_in;
+    sum.host_full += v.host_full;
   }
   for (int i = 0; i < kNumAdmissionLimits; ++i) {
     const auto limit = static_cast<AdmissionLimit>(i);
@@ -84,6 +87,9 @@ TEST(EngineModelTest, RandomProgramsComeByEveryKindOfStep) {
   EXPECT_GE(sum.admitted_with_hit, 100);
   EXPECT_GE(sum.drafts, 100);
   EXPECT_GE(sum.evictions, 100);
+  EXPECT_GE(sum.swaps_out, 100);
+  EXPECT_GE(sum.swaps_in, 100);
+  EXPECT_GE(sum.host_full, 50);
 }
 
 // --- the tester can fail ------------------------------------------------------------

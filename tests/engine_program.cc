@@ -24,6 +24,10 @@ bool Same(const AdmittedRequest& a, const AdmittedRequest& b) {
   return a.id == b.id && a.hit_tokens == b.hit_tokens;
 }
 
+bool Same(const SwappedRequest& a, const SwappedRequest& b) {
+  return a.id == b.id && a.num_tokens == b.num_tokens && a.blocks == b.blocks;
+}
+
 template <typename T>
 bool SameLists(const std::vector<T>& a, const std::vector<T>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -35,6 +39,8 @@ std::string PlanDifference(const StepPlan& a, const StepPlan& b) {
   if (!SameLists(a.admitted, b.admitted)) return "plan: admitted";
   if (!SameLists(a.resumed, b.resumed)) return "plan: resumed";
   if (a.preempted != b.preempted) return "plan: preempted";
+  if (!SameLists(a.swapped_out, b.swapped_out)) return "plan: swapped out";
+  if (!SameLists(a.swapped_in, b.swapped_in)) return "plan: swapped in";
   if (a.total_tokens != b.total_tokens) return "plan: total_tokens";
   if (a.copies != b.copies) return "plan: copies";
   if (a.limit == b.limit) return "";
@@ -50,6 +56,7 @@ std::string CountsDifference(const EngineCounts& a, const EngineCounts& b) {
   if (a.allocations != b.allocations) return "counts: allocations";
   if (a.evictions != b.evictions) return "counts: evictions";
   if (a.evicted_keys != b.evicted_keys) return "counts: evicted_keys";
+  if (a.host_blocks != b.host_blocks) return "counts: host_blocks";
   return "";
 }
 
@@ -355,6 +362,7 @@ std::string Program::Code() const {
   KVSIM_PRINT_(same_step_state_guard);
   KVSIM_PRINT_(realign_chunks);
   KVSIM_PRINT_(frees_every_old_state);
+  KVSIM_PRINT_(host_blocks);
 #undef KVSIM_PRINT_
   if (!settings.retention_interval.has_value()) {
     out << "p.settings.retention_interval = std::nullopt;\n";
@@ -369,6 +377,9 @@ std::string Program::Code() const {
   }
   if (settings.policy == vllm::SchedulingPolicy::kPriority) {
     out << "p.settings.policy = vllm::SchedulingPolicy::kPriority;\n";
+  }
+  if (settings.preemption_mode == vllm::PreemptionMode::kSwap) {
+    out << "p.settings.preemption_mode = vllm::PreemptionMode::kSwap;\n";
   }
   if (settings.speculative_method == vllm::SpeculativeMethod::kNgram) {
     out << "p.settings.speculative_method = "

@@ -42,8 +42,9 @@ enum class Twist {
   kThreshold,
   kNgram,
   kEagle,
+  kSwap,
 };
-constexpr int kNumTwists = 8;
+constexpr int kNumTwists = 9;
 
 void Apply(Twist twist, vllm::Settings* settings) {
   switch (twist) {
@@ -69,6 +70,10 @@ void Apply(Twist twist, vllm::Settings* settings) {
       [[fallthrough]];
     case Twist::kEagle:
       settings->num_speculative_tokens = 1;
+      break;
+    case Twist::kSwap:
+      settings->preemption_mode = vllm::PreemptionMode::kSwap;
+      settings->host_blocks = 2;
       break;
   }
 }
@@ -164,7 +169,7 @@ vllm::Settings ChooseSettings(Worlds* w) {
   return settings;
 }
 
-// 2·2·2·4 · 3·2·8·2 · (4·2·2)^2 = 786,432 worlds.
+// 2·2·2·4 · 3·2·9·2 · (4·2·2)^2 = 884,736 worlds.
 TEST(EngineWorldsTest, AgreeOnAllWorldsOfTwoRequestsInEveryMode) {
   Worlds::ForAll("two requests", Stride(), [](Worlds* w, int64_t* operations) {
     vllm::Settings settings = ChooseSettings(w);

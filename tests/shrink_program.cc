@@ -180,6 +180,8 @@ bool SimplifySettings(Program* program, const Fails& fails) {
   reset(&vllm::Settings::realign_chunks);
   reset(&vllm::Settings::frees_every_old_state);
   reset(&vllm::Settings::pool_bytes);
+  reset(&vllm::Settings::preemption_mode);
+  reset(&vllm::Settings::host_blocks);
   if (program->depth != 2) {
     Program candidate = *program;
     candidate.depth = 2;

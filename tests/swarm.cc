@@ -32,6 +32,7 @@ class Swarm {
   SwarmRun Run(const SubjectFactory& make) {
     vllm::Settings settings = ChooseSettings();
     if (groups_) ChooseGroups(&settings);
+    ChoosePreemption(&settings);
     const Mix mix = ChooseMix(settings);
     ProgramDriver driver(settings, Rarely(3) ? 3 : 2, make);
     SwarmRun run;
@@ -49,6 +50,9 @@ class Swarm {
       run.visited.Add(driver.state().last_plan());
     }
     run.visited.evictions = driver.state().Counts().evictions;
+    if (settings.preemption_mode == vllm::PreemptionMode::kSwap) {
+      run.visited.host_full = run.visited.preemptions - run.visited.swaps_out;
+    }
     run.program = driver.program();
     run.difference = driver.difference();
     return run;
@@ -172,6 +176,14 @@ class Swarm {
     }
   }
 
+  // Swapping, with too little host memory more often than not. It needs steps
+  // that are synchronous.
+  void ChoosePreemption(vllm::Settings* s) {
+    if (s->async_scheduling || Rarely(3)) return;
+    s->preemption_mode = vllm::PreemptionMode::kSwap;
+    s->host_blocks = random_.Between(0, Flip() ? 8 : s->num_gpu_blocks);
+  }
+
   Mix ChooseMix(const vllm::Settings& settings) {
     Mix mix;
     mix.num_requests = random_.Between(2, 25);
@@ -243,6 +255,8 @@ void Visited::Add(const StepPlan& plan) {
     drafts += work.num_drafts;
   }
   copies += static_cast<int64_t>(plan.copies.size());
+  swaps_out += static_cast<int64_t>(plan.swapped_out.size());
+  swaps_in += static_cast<int64_t>(plan.swapped_in.size());
 }
 
 SwarmRun RunSwarm(uint64_t seed, const SubjectFactory& make) {

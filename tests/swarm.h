@@ -25,6 +25,9 @@ struct Visited {
   int64_t drafts = 0;
   int64_t evictions = 0;
   int64_t copies = 0;
+  int64_t swaps_out = 0;
+  int64_t swaps_in = 0;
+  int64_t host_full = 0;  // preempted by recompute beside swaps, all the run
 
   void Add(const StepPlan& plan);
 };

@@ -40,7 +40,8 @@ VllmEngine::VllmEngine(const Settings& settings)
       cache_(settings),
       chunk_rules_(RulesOfChunks(settings, cache_.units())),
       waiting_(settings.policy),
-      set_aside_(settings.policy) {}
+      set_aside_(settings.policy),
+      swapped_(settings.policy) {}
 
 // --- requests -----------------------------------------------------------------
 
@@ -84,7 +85,7 @@ void VllmEngine::Forget(Request* request) {
 }
 
 bool VllmEngine::HasUnfinished() const {
-  return !running_.empty() || !waiting_.empty() || !set_aside_.empty();
+  return !running_.empty() || SelectQueue() != nullptr;
 }
 
 RequestId VllmEngine::WaitingHead() const {
@@ -99,6 +100,9 @@ RequestId VllmEngine::AbortHead() {
   Request* request = queue->Peek();
   queue->PopFront();
   const RequestId id = request->id;
+  if (request->status == Request::Status::kSwapped) {
+    cache_.FreeHost(&request->blocks);
+  }
   Forget(request);
   return id;
 }
@@ -111,7 +115,7 @@ void VllmEngine::Schedule(StepPlan* plan) {
   const int64_t budget = ScheduleRunning(plan);
   if (plan->preempted.empty()) {
     ScheduleWaiting(budget, plan);
-  } else if (!waiting_.empty() || !set_aside_.empty()) {
+  } else if (SelectQueue() != nullptr) {
     plan->limit = AdmissionLimit::kPreemption;
   }
   cache_.EndStep(&plan->copies);
@@ -207,14 +211,25 @@ size_t VllmEngine::PickVictim() const {
 }
 
 void VllmEngine::Preempt(Request* request, StepPlan* plan) {
+  plan->preempted.push_back(request->id);
+  ++request->num_preemptions;
+  request->num_drafts = 0;
+  if (SwapOut(request, plan)) return;
   cache_.Free(&request->blocks);
   request->status = Request::Status::kPreempted;
   request->num_computed = 0;
-  request->num_drafts = 0;
   request->num_in_flight = 0;
-  ++request->num_preemptions;
   waiting_.PushFront(request);
-  plan->preempted.push_back(request->id);
+}
+
+bool VllmEngine::SwapOut(Request* request, StepPlan* plan) {
+  if (settings_.preemption_mode != PreemptionMode::kSwap) return false;
+  SwappedRequest swap{request->id, request->num_computed, {}};
+  if (!cache_.SwapOut(&request->blocks, &swap.blocks)) return false;
+  request->status = Request::Status::kSwapped;
+  swapped_.PushFront(request);
+  plan->swapped_out.push_back(std::move(swap));
+  return true;
 }
 
 // The queue whose head is served next; null when both are empty.
@@ -223,6 +238,7 @@ RequestQueue* VllmEngine::SelectQueue() {
 }
 
 const RequestQueue* VllmEngine::SelectQueue() const {
+  if (!swapped_.empty()) return &swapped_;
   if (set_aside_.empty()) return waiting_.empty() ? nullptr : &waiting_;
   if (waiting_.empty() || settings_.policy == SchedulingPolicy::kFcfs) {
     return &set_aside_;
@@ -251,7 +267,9 @@ void VllmEngine::ScheduleWaiting(int64_t budget, StepPlan* plan) {
       draining.push_back(request);
       continue;
     }
-    limit = TryAdmit(request, &budget, plan);
+    limit = request->status == Request::Status::kSwapped
+                ? TrySwapIn(request, &budget, plan)
+                : TryAdmit(request, &budget, plan);
     if (limit != AdmissionLimit::kNoneWaiting) break;
     queue->PopFront();
   }
@@ -277,8 +295,7 @@ AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
   }
   n = AlignChunk(*request, hit_tokens, std::min(n, *budget), hit.junction);
   if (n == 0) return AdmissionLimit::kTokenBudget;
-  const int64_t watermark = running_.empty() ? 0 : settings_.WatermarkBlocks();
-  switch (cache_.Admit(&request->blocks, num_tokens, n, watermark)) {
+  switch (cache_.Admit(&request->blocks, num_tokens, n, Watermark())) {
     case Refusal::kGate:
       return AdmissionLimit::kGate;
     case Refusal::kBlocks:
@@ -300,6 +317,30 @@ AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
                              request->num_preemptions});
   *budget -= n;
   return AdmissionLimit::kNoneWaiting;
+}
+
+AdmissionLimit VllmEngine::TrySwapIn(Request* request, int64_t* budget,
+                                     StepPlan* plan) {
+  const int64_t n = RunnableTokens(*request, *budget);
+  if (n <= 0) return AdmissionLimit::kTokenBudget;
+  SwappedRequest swap{request->id, request->num_computed, {}};
+  const Refusal refusal =
+      cache_.SwapIn(&request->blocks, request->num_tokens(),
+                    request->num_computed, n, Watermark(), &swap.blocks);
+  if (refusal != Refusal::kNone) return AdmissionLimit::kBlocks;
+  plan->swapped_in.push_back(std::move(swap));
+  request->status = Request::Status::kRunning;
+  running_.push_back(request);
+  plan->scheduled.push_back({request->id, request->num_computed,
+                             static_cast<int32_t>(n), 0, request->num_outputs,
+                             false, request->num_preemptions});
+  *budget -= n;
+  return AdmissionLimit::kNoneWaiting;
+}
+
+// Blocks that an admission leaves free.
+int64_t VllmEngine::Watermark() const {
+  return running_.empty() ? 0 : settings_.WatermarkBlocks();
 }
 
 // Computed tokens advance when a step is scheduled, not when it has run.
@@ -388,7 +429,9 @@ EngineCounts VllmEngine::Counts() const {
   const BlockPool& pool = cache_.pool();
   EngineCounts counts;
   counts.running = static_cast<int64_t>(running_.size());
-  counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size());
+  counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size() +
+                                        swapped_.size());
+  counts.host_blocks = cache_.host().num_held();
   counts.free_blocks = pool.num_free();
   counts.cached_keys = pool.num_keys();
   counts.allocations = pool.allocations();
@@ -405,7 +448,10 @@ int64_t VllmEngine::NumOutputs(RequestId id) const {
 std::span<const BlockId> VllmEngine::BlockTable(RequestId id, int group) const {
   KVSIM_CHECK(group >= 0 && group < NumGroups());
   const Request* request = Lookup(id);
-  if (request == nullptr || request->blocks.groups.empty()) return {};
+  if (request == nullptr || request->blocks.groups.empty() ||
+      request->status == Request::Status::kSwapped) {
+    return {};
+  }
   return request->blocks.groups[static_cast<size_t>(group)].table;
 }
 

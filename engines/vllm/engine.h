@@ -9,6 +9,10 @@
 // Asynchronous: the driver schedules the next batch before the last one's outputs
 //             are known; outputs in flight are placeholders. A preempted request
 //             waits, set aside, until its outputs in flight have drained.
+// Swapping:   (PreemptionMode::kSwap, synchronous only) the victim's rows go to host
+//             memory where there is room, else it is recomputed. What is swapped out
+//             runs again before anything that waits is admitted, in the order of
+//             recomputed requests: the last victim first, or by priority.
 // Costs:      O(1) per scheduled decode; O(new blocks) per chunk; a refused head
 //             O(1) while nothing it depends on changed.
 // Source:     vllm/v1/core/sched/scheduler.py, async_scheduler.py (2026-08-17).
@@ -78,10 +82,15 @@ class VllmEngine final : public Engine {
                 int64_t* budget, StepPlan* plan);
   size_t PickVictim() const;
   void Preempt(Request* request, StepPlan* plan);
+  // False: the mode is recompute, or host memory has no room.
+  bool SwapOut(Request* request, StepPlan* plan);
   RequestQueue* SelectQueue();
   const RequestQueue* SelectQueue() const;
   // What keeps the head out, or kNoneWaiting after it was admitted.
   AdmissionLimit TryAdmit(Request* request, int64_t* budget, StepPlan* plan);
+  // The same for a request that is swapped out.
+  AdmissionLimit TrySwapIn(Request* request, int64_t* budget, StepPlan* plan);
+  int64_t Watermark() const;
   void AdvanceComputed(StepPlan* plan);
 
   void RecordOutputs(Request* request, const ScheduledRequest& work,
@@ -98,6 +107,7 @@ class VllmEngine final : public Engine {
   std::vector<Request*> running_;
   RequestQueue waiting_;
   RequestQueue set_aside_;  // preempted, outputs still in flight
+  RequestQueue swapped_;    // preempted, rows in host memory
   std::vector<Request*> by_id_;
   std::vector<std::unique_ptr<Request>> storage_;
   std::vector<Request*> unused_;

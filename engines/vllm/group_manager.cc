@@ -250,6 +250,76 @@ void GroupManager::Free(RequestBlocks* request) {
   blocks.older.clear();
 }
 
+// --- host memory ------------------------------------------------------------------
+
+// States stand where their group put them; encoder rows are there from the start.
+size_t GroupManager::ComputedEntries(const RequestBlocks& request) const {
+  const size_t size = Of(request).table.size();
+  if (group_.kind == GroupKind::kRecurrent ||
+      group_.kind == GroupKind::kCross) {
+    return size;
+  }
+  return std::min(size, static_cast<size_t>(
+                            CeilDiv(request.rows_done, group_.block_tokens)));
+}
+
+int64_t GroupManager::NumToSwap(const RequestBlocks& request) const {
+  const std::vector<BlockId>& table = Of(request).table;
+  const auto end =
+      table.begin() + static_cast<std::ptrdiff_t>(ComputedEntries(request));
+  return std::count_if(table.begin(), end,
+                       [](BlockId id) { return id != kNullBlock; });
+}
+
+void GroupManager::SwapOut(RequestBlocks* request, HostPool* host,
+                           std::vector<BlockSwap>* swaps) {
+  GroupBlocks& blocks = Of(request);
+  std::vector<BlockId> places;
+  for (size_t i = 0; i < ComputedEntries(*request); ++i) {
+    const BlockId id = blocks.table[i];
+    places.push_back(id == kNullBlock ? kNotInHost : host->Take());
+    if (id == kNullBlock) continue;
+    swaps->push_back({static_cast<int>(index_), id, places.back()});
+  }
+  const bool started = blocks.started;
+  const std::vector<int64_t> older = blocks.older;
+  Free(request);
+  blocks.started = started;
+  blocks.older = older;
+  blocks.table.assign(places.size(), kNullBlock);
+  blocks.host = std::move(places);
+}
+
+int64_t GroupManager::NumInHost(const RequestBlocks& request) const {
+  const std::vector<BlockId>& host = Of(request).host;
+  return std::count_if(host.begin(), host.end(),
+                       [](BlockId id) { return id != kNotInHost; });
+}
+
+void GroupManager::SwapIn(RequestBlocks* request, HostPool* host,
+                          std::vector<BlockSwap>* swaps) {
+  GroupBlocks& blocks = Of(request);
+  std::vector<BlockId> taken;
+  pool_.Allocate(NumInHost(*request), &taken, static_cast<int>(index_));
+  size_t next = 0;
+  for (size_t i = 0; i < blocks.host.size(); ++i) {
+    if (blocks.host[i] == kNotInHost) continue;
+    blocks.table[i] = taken[next++];
+    swaps->push_back(
+        {static_cast<int>(index_), blocks.table[i], blocks.host[i]});
+  }
+  FreeHost(request, host);
+  CompleteRows(request, 0, request->rows_done);
+}
+
+void GroupManager::FreeHost(RequestBlocks* request, HostPool* host) {
+  std::vector<BlockId>& places = Of(request).host;
+  for (const BlockId id : places) {
+    if (id != kNotInHost) host->Release(id);
+  }
+  places.clear();
+}
+
 // --- rows and the ledger ----------------------------------------------------------
 
 void GroupManager::CompleteRows(RequestBlocks* request, int64_t begin,

@@ -20,9 +20,11 @@
 #include <vector>
 
 #include "allocator/block_pool.h"
+#include "allocator/host_pool.h"
 #include "allocator/ledger.h"
 #include "base/block_copy.h"
 #include "base/block_id.h"
+#include "base/block_swap.h"
 #include "engines/vllm/cache_group.h"
 #include "engines/vllm/prefix_hit.h"
 #include "engines/vllm/request_blocks.h"
@@ -74,6 +76,20 @@ class GroupManager {
   virtual void Free(RequestBlocks* request);
   virtual void StartStep() {}
 
+  // --- host memory ----------------------------------------------------------------
+  // Blocks with computed rows or states: those that would move.
+  int64_t NumToSwap(const RequestBlocks& request) const;
+  // Frees the table; what NumToSwap() counts is in host memory then.
+  // REQUIRES: nothing in flight; host has NumToSwap() free blocks.
+  void SwapOut(RequestBlocks* request, HostPool* host,
+               std::vector<BlockSwap>* swaps);
+  int64_t NumInHost(const RequestBlocks& request) const;
+  // Takes NumInHost() blocks for them; their keys are unsettled, as of new ones.
+  void SwapIn(RequestBlocks* request, HostPool* host,
+              std::vector<BlockSwap>* swaps);
+  // Drops what is in host memory.
+  void FreeHost(RequestBlocks* request, HostPool* host);
+
   // The rows of tokens [begin, end) are computed.
   void CompleteRows(RequestBlocks* request, int64_t begin, int64_t end);
 
@@ -123,6 +139,8 @@ class GroupManager {
   int64_t SlotsEnd(const SlotRequest& slots) const;
   int64_t TailSlack(const GroupBlocks& blocks) const;
   int64_t WindowSlack(const std::vector<RequestBlocks*>& requests) const;
+  // Leading table entries that can hold something computed.
+  size_t ComputedEntries(const RequestBlocks& request) const;
 };
 
 }  // namespace kvsim::vllm

@@ -23,6 +23,7 @@ KvCacheManager::KvCacheManager(const Settings& settings)
       block_bytes_(settings_.BlockBytes()),
       pool_(settings_.num_gpu_blocks, settings_.enable_prefix_caching,
             settings_.free_order, static_cast<int>(settings_.groups.size())),
+      host_(settings_.host_blocks),
       lookup_(settings_.groups, units_, settings_.DropsLastHit(), pool_) {
   for (size_t g = 0; g < settings_.groups.size(); ++g) {
     groups_.push_back(GroupManager::Create(settings_, units_, g, &pool_));
@@ -110,8 +111,7 @@ Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
   }
   request->rows_done = hit_.tokens;
   request->junction = hit_.junction;
-  request->holder = holders_.size();
-  holders_.push_back(request);
+  AddHolder(request);
   Take(request, slots, /*admitted=*/true);
   CacheBlocks(request, std::min(hit_.tokens + num_new, num_tokens));
   return Refusal::kNone;
@@ -169,10 +169,53 @@ void KvCacheManager::Free(RequestBlocks* request) {
   if (request->holder == RequestBlocks::kHoldsNothing) return;
   for (const auto& group : groups_) group->Free(request);
   request->rows_done = 0;
+  RemoveHolder(request);
+}
+
+void KvCacheManager::AddHolder(RequestBlocks* request) {
+  request->holder = holders_.size();
+  holders_.push_back(request);
+}
+
+void KvCacheManager::RemoveHolder(RequestBlocks* request) {
   holders_.back()->holder = request->holder;
   holders_[request->holder] = holders_.back();
   holders_.pop_back();
   request->holder = RequestBlocks::kHoldsNothing;
+}
+
+// --- host memory ------------------------------------------------------------------
+
+bool KvCacheManager::SwapOut(RequestBlocks* request,
+                             std::vector<BlockSwap>* swaps) {
+  int64_t need = 0;
+  for (const auto& group : groups_) {
+    if (!one_full_group_) group->DropSkipped(request, request->rows_done);
+    need += group->NumToSwap(*request);
+  }
+  if (need > host_.num_free()) return false;
+  for (const auto& group : groups_) group->SwapOut(request, &host_, swaps);
+  RemoveHolder(request);
+  return true;
+}
+
+Refusal KvCacheManager::SwapIn(RequestBlocks* request, int64_t num_tokens,
+                               int64_t num_computed, int64_t num_new,
+                               int64_t watermark,
+                               std::vector<BlockSwap>* swaps) {
+  const SlotRequest slots = SlotsFor(num_computed, num_new, 0);
+  int64_t need = Need(*request, slots, nullptr);
+  for (const auto& group : groups_) need += group->NumInHost(*request);
+  if (need > pool_.num_free() - watermark) return Refusal::kBlocks;
+  for (const auto& group : groups_) group->SwapIn(request, &host_, swaps);
+  AddHolder(request);
+  Take(request, slots, /*admitted=*/false);
+  CacheBlocks(request, std::min(num_computed + num_new, num_tokens));
+  return Refusal::kNone;
+}
+
+void KvCacheManager::FreeHost(RequestBlocks* request) {
+  for (const auto& group : groups_) group->FreeHost(request, &host_);
 }
 
 void KvCacheManager::StartStep() {

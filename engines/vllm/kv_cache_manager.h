@@ -25,8 +25,10 @@
 #include <vector>
 
 #include "allocator/block_pool.h"
+#include "allocator/host_pool.h"
 #include "allocator/ledger.h"
 #include "base/block_copy.h"
+#include "base/block_swap.h"
 #include "engines/vllm/cache_group.h"
 #include "engines/vllm/group_manager.h"
 #include "engines/vllm/prefix_hit.h"
@@ -72,6 +74,20 @@ class KvCacheManager {
   // anybody can read them.
   void Free(RequestBlocks* request);
 
+  // Moves what the request has computed to host memory and gives its blocks back;
+  // appends what moves. What its windows left goes first. False: host memory has
+  // not that much room, and the request still holds its blocks.
+  // REQUIRES: nothing of it is in flight.
+  bool SwapOut(RequestBlocks* request, std::vector<BlockSwap>* swaps);
+  // Brings it back to new blocks, whatever is still cached of the old ones, and
+  // takes slots for num_new tokens as Extend() does; all that against the free
+  // blocks less `watermark`. Full blocks get their keys again.
+  Refusal SwapIn(RequestBlocks* request, int64_t num_tokens,
+                 int64_t num_computed, int64_t num_new, int64_t watermark,
+                 std::vector<BlockSwap>* swaps);
+  // Drops a request that is swapped out.
+  void FreeHost(RequestBlocks* request);
+
   void StartStep();
   // Ends a step's scheduling: appends the copies it made and lets go of them.
   void EndStep(std::vector<BlockCopy>* copies);
@@ -84,6 +100,7 @@ class KvCacheManager {
   // The held and idle blocks of one group. REQUIRES: group < num_groups().
   LedgerSnapshot GroupLedger(size_t group) const;
   const BlockPool& pool() const { return pool_; }
+  const HostPool& host() const { return host_; }
   const CacheUnits& units() const { return units_; }
   size_t num_groups() const { return groups_.size(); }
 
@@ -97,12 +114,15 @@ class KvCacheManager {
                  Refusal refusal);
   void Take(RequestBlocks* request, const SlotRequest& slots, bool admitted);
   void Forget();
+  void AddHolder(RequestBlocks* request);
+  void RemoveHolder(RequestBlocks* request);
 
   const Settings settings_;
   const bool one_full_group_;
   CacheUnits units_;
   const int64_t block_bytes_;
   BlockPool pool_;
+  HostPool host_;
   PrefixLookup lookup_;
   std::vector<std::unique_ptr<GroupManager>> groups_;
 

@@ -7,6 +7,8 @@
 namespace kvsim::vllm {
 namespace {
 
+constexpr BlockId kNowhere = UINT32_MAX;
+
 int64_t Ceiling(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
 }  // namespace
@@ -15,7 +17,11 @@ NaiveCache::NaiveCache(const Settings& settings, NaiveMistake mistake)
     : settings_(*settings.Normalized()),
       mistake_(mistake),
       rules_(settings_),
-      pool_(settings_) {}
+      pool_(settings_) {
+  for (int64_t i = 0; i < settings_.host_blocks; ++i) {
+    host_.insert(static_cast<BlockId>(i));
+  }
+}
 
 NaiveHit NaiveCache::Hit(const Holder& holder, int64_t known) const {
   return NaiveFind(rules_, pool_, holder.tokens, known,
@@ -333,6 +339,102 @@ void NaiveCache::Free(Holder* holder) {
   }
   holder->tables.clear();
   holder->num_written = 0;
+}
+
+// --- host memory ----------------------------------------------------------------------
+
+// The part of a table that there is something in: device blocks, or nowhere.
+NaiveCache::Table NaiveCache::HostTable(size_t g, const Holder& holder) const {
+  Table table = holder.tables[g];
+  table.slots_end = table.settled = 0;
+  table.partial_settled = false;
+  const int64_t block = Group(g).block_tokens;
+  const bool rows = Group(g).kind != GroupKind::kRecurrent &&
+                    Group(g).kind != GroupKind::kCross;
+  const int64_t written = mistake_ == NaiveMistake::kLosesSwappedTail
+                              ? holder.num_written / block * block
+                              : holder.num_written;
+  while (rows &&
+         static_cast<int64_t>(table.ids.size()) * block >= written + block) {
+    table.ids.pop_back();
+  }
+  for (BlockId& id : table.ids) {
+    if (id == kNullBlock) id = kNowhere;
+  }
+  return table;
+}
+
+std::optional<std::vector<BlockSwap>> NaiveCache::SwapOut(Holder* holder) {
+  std::vector<Table> hosted;
+  std::vector<BlockSwap> swaps;
+  for (size_t g = 0; g < num_groups(); ++g) {
+    DropSkipped(g, holder, holder->num_written);
+    hosted.push_back(HostTable(g, *holder));
+    for (BlockId id : hosted.back().ids) {
+      if (id != kNowhere) swaps.push_back({static_cast<int>(g), id, 0});
+    }
+  }
+  if (swaps.size() > host_.size()) return std::nullopt;
+  size_t next = 0;
+  for (Table& table : hosted) {
+    for (BlockId& id : table.ids) {
+      if (id == kNowhere) continue;
+      id = swaps[next++].host = *host_.begin();
+      host_.erase(host_.begin());
+    }
+  }
+  const int64_t written = holder->num_written;
+  Free(holder);
+  holder->num_written = written;
+  holder->hosted = hosted;
+  return swaps;
+}
+
+std::optional<std::vector<BlockSwap>> NaiveCache::SwapIn(Holder* holder,
+                                                         int64_t known,
+                                                         int64_t computed,
+                                                         int64_t num_new,
+                                                         int64_t room) {
+  // What is needed is that of the same tables with nothing in them, and the blocks.
+  Holder empty = *holder;
+  empty.tables = holder->hosted;
+  int64_t need = 0;
+  for (Table& table : empty.tables) {
+    for (BlockId& id : table.ids) {
+      if (id != kNowhere) ++need;
+      id = kNullBlock;
+    }
+  }
+  const Asked asked = AskFor(computed, num_new);
+  need += *Need(empty, asked, nullptr);
+  if (need > room) return std::nullopt;
+  holder->tables = empty.tables;
+  std::vector<BlockSwap> swaps;
+  for (size_t g = 0; g < num_groups(); ++g) {
+    for (size_t i = 0; i < holder->hosted[g].ids.size(); ++i) {
+      const BlockId from = holder->hosted[g].ids[i];
+      if (from == kNowhere) continue;
+      const BlockId to = pool_.Pop(g);
+      holder->tables[g].ids[i] = to;
+      swaps.push_back({static_cast<int>(g), to, from});
+    }
+  }
+  FreeHost(holder);
+  const int64_t written = holder->num_written;
+  holder->num_written = 0;
+  Write(holder, written);
+  for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
+  Key(holder, std::min(computed + num_new, known));
+  return swaps;
+}
+
+void NaiveCache::FreeHost(Holder* holder) {
+  for (const Table& table : holder->hosted) {
+    for (BlockId id : table.ids) {
+      if (id != kNowhere) host_.insert(id);
+    }
+  }
+  holder->hosted.clear();
 }
 
 // --- keys -----------------------------------------------------------------------------

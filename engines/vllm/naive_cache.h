@@ -20,6 +20,7 @@
 #include "allocator/ledger.h"
 #include "base/block_copy.h"
 #include "base/block_id.h"
+#include "base/block_swap.h"
 #include "engines/vllm/naive_lookup.h"
 #include "engines/vllm/naive_pool.h"
 #include "engines/vllm/naive_rules.h"
@@ -35,6 +36,7 @@ enum class NaiveMistake {
   kCopyIsNotHeld,       // what was copied is given back at once
   kLastOfEqualsOnly,    // of groups that are looked up together
   kGuardsBlocks,        // a state of an equal key in an older block is hit
+  kLosesSwappedTail,    // a block that is not full does not reach host memory
 };
 
 class NaiveCache {
@@ -57,6 +59,9 @@ class NaiveCache {
     int64_t junction = 0;
     int64_t num_written = 0;    // leading tokens whose rows are computed
     std::vector<Table> tables;  // by group; none while it holds nothing
+
+    // While it is swapped out: the tables, with blocks of host memory in them.
+    std::vector<Table> hosted;
 
     bool holds() const { return !tables.empty(); }
   };
@@ -83,6 +88,18 @@ class NaiveCache {
   void Key(Holder* holder, int64_t known);
   void Write(Holder* holder, int64_t num_tokens);
   void Free(Holder* holder);
+
+  // --- host memory --------------------------------------------------------------
+  // Nothing: not enough of it is free.
+  std::optional<std::vector<BlockSwap>> SwapOut(Holder* holder);
+  // With slots as of Extend(). Nothing: more than `room` blocks would be needed.
+  std::optional<std::vector<BlockSwap>> SwapIn(Holder* holder, int64_t known,
+                                               int64_t computed,
+                                               int64_t num_new, int64_t room);
+  void FreeHost(Holder* holder);
+  int64_t NumInHost() const {
+    return settings_.host_blocks - static_cast<int64_t>(host_.size());
+  }
 
   // --- levels -------------------------------------------------------------------
   const NaivePool& pool() const { return pool_; }
@@ -125,6 +142,7 @@ class NaiveCache {
   void KeyBlocks(size_t g, Holder* holder, int64_t known);
   void KeyPart(size_t g, Holder* holder, int64_t known);
   void WriteEncoded(Holder* holder);
+  Table HostTable(size_t g, const Holder& holder) const;
   void WriteKeyed(size_t g, Holder* holder, int64_t num_blocks);
   void AddKey(size_t g, const Holder& holder, int64_t end, BlockId id);
 
@@ -140,6 +158,7 @@ class NaiveCache {
   const NaiveMistake mistake_;
   const NaiveRules rules_;
   NaivePool pool_;
+  std::set<BlockId> host_;                    // free blocks of host memory
   std::set<NaivePool::Key> keyed_this_step_;  // of states
   std::set<BlockId> blocks_keyed_this_step_;
   std::vector<BlockCopy> copies_;  // of this step

@@ -52,6 +52,7 @@ RequestId NaiveEngine::Head(const Queue& queue) const {
 // First come first served: those set aside before those that wait. By priority:
 // whoever is ahead.
 NaiveEngine::Queue* NaiveEngine::NextQueue() {
+  if (!swapped_.empty()) return &swapped_;  // before anything that waits
   if (set_aside_.empty() && waiting_.empty()) return nullptr;
   if (set_aside_.empty()) return &waiting_;
   if (waiting_.empty()) return &set_aside_;
@@ -71,6 +72,7 @@ RequestId NaiveEngine::AbortHead() {
   KVSIM_CHECK(queue != nullptr);
   const RequestId id = Head(*queue);
   queue->remove(id);
+  cache_.FreeHost(&requests_.at(id).held);
   requests_.erase(id);
   return id;
 }
@@ -199,13 +201,21 @@ RequestId NaiveEngine::Victim() const {
 
 void NaiveEngine::Preempt(RequestId id, StepPlan* plan) {
   Request& r = requests_.at(id);
-  cache_.Free(&r.held);
-  r.computed = r.in_flight = 0;
   r.drafts = 0;
   ++r.preemptions;
   running_.remove(id);
-  waiting_.push_front(id);
   plan->preempted.push_back(id);
+  if (settings_.preemption_mode == PreemptionMode::kSwap) {
+    const auto swaps = cache_.SwapOut(&r.held);
+    if (swaps.has_value()) {
+      swapped_.push_front(id);
+      plan->swapped_out.push_back({id, r.computed, *swaps});
+      return;
+    }
+  }
+  cache_.Free(&r.held);
+  r.computed = r.in_flight = 0;
+  waiting_.push_front(id);
 }
 
 AdmissionLimit NaiveEngine::AdmitWaiting(StepPlan* plan) {
@@ -221,6 +231,8 @@ AdmissionLimit NaiveEngine::AdmitWaiting(StepPlan* plan) {
       limit = AdmissionLimit::kMaxSequences;
     } else if (r.outputs_in_flight > 0) {
       draining.push_back(id);
+    } else if (queue == &swapped_) {
+      limit = TrySwapIn(&r, plan);
     } else {
       limit = TryAdmit(&r, plan);
     }
@@ -232,6 +244,35 @@ AdmissionLimit NaiveEngine::AdmitWaiting(StepPlan* plan) {
   }
   set_aside_.splice(set_aside_.begin(), draining);
   return limit;
+}
+
+// Free blocks that an admission may take.
+int64_t NaiveEngine::Room() const {
+  const int64_t free = cache_.pool().NumFree();
+  if (running_.empty()) return free;
+  return free -
+         static_cast<int64_t>(settings_.watermark *
+                              static_cast<double>(settings_.num_gpu_blocks));
+}
+
+AdmissionLimit NaiveEngine::TrySwapIn(Request* r, StepPlan* plan) {
+  const int64_t n = Runnable(*r);
+  if (n <= 0) return AdmissionLimit::kTokenBudget;
+  const auto swaps =
+      cache_.SwapIn(&r->held, r->known(), r->computed, n, Room());
+  if (!swaps.has_value()) return AdmissionLimit::kBlocks;
+  const RequestId id = r->params.id;
+  plan->swapped_in.push_back({id, r->computed, *swaps});
+  running_.push_back(id);
+  ScheduledRequest work;
+  work.id = id;
+  work.first_token = r->computed;
+  work.num_tokens = static_cast<int32_t>(n);
+  work.num_outputs = r->outputs;
+  work.residency = r->preemptions;
+  plan->scheduled.push_back(work);
+  budget_ -= n;
+  return AdmissionLimit::kNoneWaiting;
 }
 
 AdmissionLimit NaiveEngine::TryAdmit(Request* r, StepPlan* plan) {
@@ -246,12 +287,7 @@ AdmissionLimit NaiveEngine::TryAdmit(Request* r, StepPlan* plan) {
   }
   n = AlignedChunk(*r, hit.tokens, std::min(n, budget_), hit.junction);
   if (n == 0) return AdmissionLimit::kTokenBudget;
-  int64_t room = cache_.pool().NumFree();
-  if (!running_.empty()) {
-    room -= static_cast<int64_t>(settings_.watermark *
-                                 static_cast<double>(settings_.num_gpu_blocks));
-  }
-  switch (cache_.Admit(&r->held, hit, r->known(), n, room)) {
+  switch (cache_.Admit(&r->held, hit, r->known(), n, Room())) {
     case NaiveCache::Answer::kFits:
       break;
     case NaiveCache::Answer::kGate:
@@ -344,7 +380,9 @@ void NaiveEngine::Record(Request* r, const ScheduledRequest& work,
 EngineCounts NaiveEngine::Counts() const {
   EngineCounts counts;
   counts.running = static_cast<int64_t>(running_.size());
-  counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size());
+  counts.waiting = static_cast<int64_t>(waiting_.size() + set_aside_.size() +
+                                        swapped_.size());
+  counts.host_blocks = cache_.NumInHost();
   counts.free_blocks = cache_.pool().NumFree();
   counts.cached_keys = cache_.pool().NumDistinctKeys();
   counts.allocations = cache_.pool().allocations();

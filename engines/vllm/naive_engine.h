@@ -75,6 +75,8 @@ class NaiveEngine final : public Engine {
   void Preempt(RequestId id, StepPlan* plan);
   AdmissionLimit AdmitWaiting(StepPlan* plan);
   AdmissionLimit TryAdmit(Request* request, StepPlan* plan);
+  AdmissionLimit TrySwapIn(Request* request, StepPlan* plan);
+  int64_t Room() const;
   void Advance(StepPlan* plan);
   void Record(Request* request, const ScheduledRequest& work, int64_t sampled);
 
@@ -91,6 +93,7 @@ class NaiveEngine final : public Engine {
   std::map<RequestId, Request> requests_;
   Queue running_, waiting_;
   Queue set_aside_;  // preempted, outputs still in flight
+  Queue swapped_;    // preempted, rows in host memory
   int64_t budget_ = 0;
 };
 

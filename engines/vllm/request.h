@@ -11,7 +11,13 @@
 namespace kvsim::vllm {
 
 struct Request {
-  enum class Status : uint8_t { kWaiting, kRunning, kPreempted, kFinished };
+  enum class Status : uint8_t {
+    kWaiting,
+    kRunning,
+    kPreempted,
+    kSwapped,
+    kFinished
+  };
 
   RequestId id = 0;
   Status status = Status::kWaiting;

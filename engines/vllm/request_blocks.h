@@ -13,6 +13,8 @@
 
 namespace kvsim::vllm {
 
+inline constexpr BlockId kNotInHost = UINT32_MAX;
+
 struct GroupBlocks {
   std::vector<BlockId> table;  // position-indexed; null where nothing is kept
   int64_t num_keyed = 0;       // leading entries whose keys are settled
@@ -21,6 +23,9 @@ struct GroupBlocks {
   // Recurrent groups in align mode.
   bool started = false;        // holds a running state of its own
   std::vector<int64_t> older;  // entries of states before the running one
+  // While the request is swapped out the table is null, and this says where its
+  // entries are; else empty.
+  std::vector<BlockId> host;
 };
 
 struct RequestBlocks {

@@ -79,6 +79,7 @@ absl::Status Settings::Validate() const {
       {"--prefix-match-unit", prefix_match_unit.value_or(1), 1,
        kMaxBlockTokens},
       {"--num-speculative-tokens", num_speculative_tokens, 0, 1024},
+      {"the number of blocks in --swap-space", host_blocks, 0, kMaxBlocks},
   };
   for (const auto& r : kRanges) {
     absl::Status status = InRange(r.flag, r.value, r.low, r.high);
@@ -93,6 +94,12 @@ absl::Status Settings::Validate() const {
         absl::StrCat("--max-num-batched-tokens is ", max_num_batched_tokens,
                      ", below --max-num-seqs ", max_num_seqs,
                      "; accepted: at least one token per sequence"));
+  }
+  if (preemption_mode == PreemptionMode::kSwap && async_scheduling) {
+    return absl::InvalidArgumentError(
+        "--preemption-mode swap with --async-scheduling: a request with "
+        "outputs in "
+        "flight has no rows to swap; accepted: --no-async-scheduling");
   }
   for (const CacheGroup& group : groups) {
     absl::Status status = ValidateGroup(group);

@@ -27,6 +27,12 @@ enum class SpeculativeMethod : uint8_t {
   kNgram,  // drafts come from the prompt: no lookahead slots
 };
 
+// What happens to the rows of a request that gives up its blocks.
+enum class PreemptionMode : uint8_t {
+  kRecompute,  // dropped, and computed again
+  kSwap,       // kept in host memory, where that has room
+};
+
 struct Settings {
   int64_t num_gpu_blocks = 0;  // --num-gpu-blocks-override; includes block 0
   int64_t block_size = 16;     // tokens per block (times dcp)
@@ -78,6 +84,12 @@ struct Settings {
   // With asynchronous scheduling old chunk-end states are given back before the
   // request ends (2026-09).
   bool frees_every_old_state = false;
+
+  // Swapping is V0's (PreemptionMode, --swap-space; PagedAttention, section 4.5); V1
+  // only recomputes, so beside its other rules it is what-if. Synchronous scheduling
+  // only: outputs in flight would have to wait for their rows.
+  PreemptionMode preemption_mode = PreemptionMode::kRecompute;
+  int64_t host_blocks = 0;  // of host memory, for requests swapped out
 
   // Remember why the head of the queue was refused (speed only; decisions are
   // the same without).
