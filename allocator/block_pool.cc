@@ -6,12 +6,13 @@
 namespace kvsim {
 
 BlockPool::BlockPool(int64_t num_blocks, bool prefix_caching,
-                     FreeOrder free_order, int num_groups)
+                     FreeOrder free_order, int num_groups, EvictionOrder order)
     : index_(num_blocks),
       prefix_caching_(prefix_caching),
       free_order_(free_order) {
   KVSIM_CHECK(num_blocks > 1);
   KVSIM_CHECK(num_groups > 0 && num_groups <= 256);
+  if (order == EvictionOrder::kByValue) by_value_.emplace(num_blocks);
   groups_.resize(static_cast<size_t>(num_groups));
   blocks_.resize(static_cast<size_t>(num_blocks));
   const BlockId last = static_cast<BlockId>(num_blocks - 1);
@@ -40,6 +41,7 @@ void BlockPool::LinkBetween(BlockId id, BlockId before, BlockId after) {
 void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out, int group) {
   KVSIM_CHECK(n <= num_free_);
   KVSIM_CHECK(group >= 0 && group < num_groups());
+  if (by_value_.has_value()) QueueLeastValued(n);
   const size_t first = out->size();
   const size_t end = first + static_cast<size_t>(n);
   BlockId id = blocks_[kNullBlock].next;
@@ -63,9 +65,18 @@ void BlockPool::Allocate(int64_t n, std::vector<BlockId>* out, int group) {
   allocations_ += n;
 }
 
+// Appends idle blocks to the free queue until it holds n.
+void BlockPool::QueueLeastValued(int64_t n) {
+  for (int64_t queued = num_free_ - by_value_->size(); queued < n; ++queued) {
+    const BlockId id = by_value_->Pop();
+    LinkBetween(id, blocks_[kNullBlock].prev, kNullBlock);
+  }
+}
+
 void BlockPool::TakeFromQueue(BlockId id, int group) {
   Block& block = blocks_[id];
   if (block.keyed || block.partial) DropKeys(id);
+  if (by_value_.has_value()) by_value_->Forget(id);
   block.group = static_cast<uint32_t>(group) & 0xFFu;
   block.refs = 1;
   block.rows = 0;
@@ -90,7 +101,11 @@ void BlockPool::Touch(BlockId id) {
   GroupSums& sums = groups_[block.group];
   if (block.refs == 0) {
     NoteWatched(block);
-    Unlink(id);
+    if (by_value_.has_value()) {
+      by_value_->Remove(id);
+    } else {
+      Unlink(id);
+    }
     --num_free_;
     --num_idle_;  // only keyed blocks can be hit
     --sums.idle;
@@ -128,6 +143,10 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
       NoteWatched(block);
       ++num_idle_;
       ++sums.idle;
+    }
+    if (keyed && by_value_.has_value()) {
+      by_value_->Push(id);
+      continue;
     }
     const bool append =
         keyed || free_order_ == FreeOrder::kAppend ||
@@ -208,6 +227,10 @@ std::vector<BlockId> BlockPool::FreeQueue() const {
   for (BlockId id = blocks_[kNullBlock].next; id != kNullBlock;
        id = blocks_[id].next) {
     queue.push_back(id);
+  }
+  if (by_value_.has_value()) {
+    const std::vector<BlockId> idle = by_value_->InOrder();
+    queue.insert(queue.end(), idle.begin(), idle.end());
   }
   return queue;
 }

@@ -7,7 +7,8 @@
 //             key go to the front (they are worth nothing), those with a key to
 //             the back, each in the order of the list; FreeOrder names older
 //             habits. Callers release a request's table tail first, so the tail
-//             is evicted before the head.
+//             is evicted before the head. In the order by value, blocks without a
+//             key are popped first and those with one as their scores say.
 // Keys:       a full block has one key. A block that is not full may carry keys of
 //             prefixes that end inside it (partial keys, allocator/partial_keys.h);
 //             all of them go when the block is popped.
@@ -28,12 +29,14 @@
 #define KVSIM_ALLOCATOR_BLOCK_POOL_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "allocator/partial_keys.h"
 #include "allocator/prefix_index.h"
+#include "allocator/value_queue.h"
 #include "base/block_id.h"
 #include "base/check.h"
 
@@ -43,6 +46,11 @@ enum class FreeOrder : uint8_t {
   kAppend,              // every released block goes to the back (until 2026-06)
   kPrependWhenCaching,  // unkeyed ones to the front only while caching is on
   kPrependUnkeyed,      // unkeyed ones to the front always (since 2026-08-11)
+};
+
+enum class EvictionOrder : uint8_t {
+  kLeastRecentlyUsed,
+  kByValue,  // allocator/value_queue.h
 };
 
 class BlockPool {
@@ -59,7 +67,8 @@ class BlockPool {
 
   // REQUIRES: 1 < num_blocks < 2^31; 0 < num_groups <= 256.
   BlockPool(int64_t num_blocks, bool prefix_caching, FreeOrder free_order,
-            int num_groups = 1);
+            int num_groups = 1,
+            EvictionOrder order = EvictionOrder::kLeastRecentlyUsed);
 
   // --- look-up -------------------------------------------------------------
   BlockId Find(BlockKey key) const { return index_.Find(key); }
@@ -92,6 +101,13 @@ class BlockPool {
   void AssignPartialKey(BlockId id, BlockKey key);
   // Hands all partial keys of a held block to another held block.
   void MovePartialKeys(BlockId from, BlockId to);
+
+  // A held block is worth this much to later requests from now on, or more. Of use
+  // by value only. REQUIRES: held.
+  void RaiseValue(BlockId id, int64_t score) {
+    KVSIM_CHECK(blocks_[id].refs > 0 && by_value_.has_value());
+    by_value_->Raise(id, score);
+  }
 
   // --- rows --------------------------------------------------------------------
   // n more rows of a held block are computed.
@@ -160,6 +176,7 @@ class BlockPool {
   // How far memory accesses are announced ahead of their use.
   static constexpr size_t kBatch = 16;
 
+  void QueueLeastValued(int64_t n);
   void TakeFromQueue(BlockId id, int group);
   void DropKeys(BlockId id);
   void Unlink(BlockId id);
@@ -181,6 +198,7 @@ class BlockPool {
   std::vector<Block> blocks_;
   PrefixIndex index_;
   PartialKeys partial_;
+  std::optional<ValueQueue> by_value_;  // idle blocks, when they go by value
   const bool prefix_caching_;
   const FreeOrder free_order_;
   std::vector<GroupSums> groups_;

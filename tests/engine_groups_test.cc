@@ -219,6 +219,19 @@ const Fault kFaults[] = {
     {"forgets the junction", [](S* s) { s->junctions = false; }},
     {"hits states of this step",
      [](S* s) { s->same_step_state_guard = false; }},
+    {"evicts by last use",
+     [](S* s) {
+       if (s->checkpoints.has_value()) s->checkpoints->value_permille.reset();
+     }},
+    {"forgets what recompute costs",
+     [](S* s) {
+       if (s->EvictsByValue()) s->checkpoints->value_permille = 0;
+     }},
+    {"forgets the context's cost", [](S* s) { s->attention_balance = 0; }},
+    {"keeps one boundary more",
+     [](S* s) {
+       if (s->checkpoints.has_value()) s->checkpoints->prompt_end = true;
+     }},
     {"goes on past the end of a block",
      [](S* s) { s->realign_chunks = false; }},
     {"keeps every tail", [](S* s) { s->retention_interval.reset(); }},
@@ -251,20 +264,27 @@ TEST_P(GroupFaultTest, IsFoundAndShrunkToAFewOperations) {
   const auto fails = [&faulty](const Program& p) {
     return !RunProgram(p, faulty).empty();
   };
-  constexpr uint64_t kSeeds = 3000;
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  // A program of which nothing can be left out may still be long: the next that
+  // fails is then tried.
+  constexpr uint64_t kSeeds = 6000;
+  constexpr size_t kFew = 20;
+  int tries = 3;
+  for (uint64_t seed = 1; seed <= kSeeds && tries > 0; ++seed) {
     const SwarmRun run = RunGroupSwarm(seed, faulty);
     if (run.difference.empty()) continue;
+    --tries;
     const Program small = Shrink(run.program, fails);
     EXPECT_TRUE(fails(small));
     EXPECT_EQ(RunProgram(small), "") << "not the engine's own fault";
-    EXPECT_LE(small.operations.size(), 25u) << small.Code();
     std::cout << GetParam().name << ": seed " << seed << ", "
               << run.program.operations.size() << " operations shrunk to "
               << small.operations.size() << "\n";
-    return;
+    if (small.operations.size() <= kFew) return;
   }
-  FAIL() << GetParam().name << " was not found in " << kSeeds << " seeds";
+  FAIL() << GetParam().name
+         << (tries == 0 ? " was not shrunk to " : " is not in ")
+         << (tries == 0 ? kFew : kSeeds)
+         << (tries == 0 ? " operations" : " seeds");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GroupFaultTest, ::testing::ValuesIn(kFaults));

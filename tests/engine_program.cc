@@ -358,6 +358,7 @@ std::string Program::Code() const {
   KVSIM_PRINT_(free_on_processed);
   KVSIM_PRINT_(partial_hits);
   KVSIM_PRINT_(max_tokens_in_flight);
+  KVSIM_PRINT_(attention_balance);
   KVSIM_PRINT_(junctions);
   KVSIM_PRINT_(same_step_state_guard);
   KVSIM_PRINT_(realign_chunks);
@@ -368,6 +369,10 @@ std::string Program::Code() const {
     out << "p.settings.retention_interval = std::nullopt;\n";
   } else {
     number("retention_interval", *settings.retention_interval, 0);
+  }
+  if (settings.checkpoints.has_value()) {
+    out << "p.settings.checkpoints = *vllm::ParseCheckpointPolicy(\""
+        << settings.checkpoints->InWords() << "\");\n";
   }
   if (settings.prefix_match_unit.has_value()) {
     number("prefix_match_unit", *settings.prefix_match_unit, 0);

@@ -175,6 +175,8 @@ bool SimplifySettings(Program* program, const Fails& fails) {
   reset(&vllm::Settings::free_on_processed);
   reset(&vllm::Settings::partial_hits);
   reset(&vllm::Settings::max_tokens_in_flight);
+  reset(&vllm::Settings::checkpoints);
+  reset(&vllm::Settings::attention_balance);
   reset(&vllm::Settings::junctions);
   reset(&vllm::Settings::same_step_state_guard);
   reset(&vllm::Settings::realign_chunks);

@@ -152,6 +152,17 @@ class Swarm {
     return g;
   }
 
+  vllm::CheckpointPolicy ChoosePolicy(int64_t lcm) {
+    vllm::CheckpointPolicy policy;
+    policy.dense = Rarely(8);
+    if (Rarely(3)) policy.every = random_.Between(1, 4 * lcm);
+    if (Rarely(3)) policy.geometric = random_.Between(1, 2 * lcm);
+    policy.prompt_end = Flip();
+    policy.branch_points = Flip();
+    if (Flip()) policy.value_permille = random_.Between(0, 4000);
+    return policy;
+  }
+
   // What is kept for later requests, and what versions differ in.
   void ChooseKeeping(vllm::Settings* s) {
     int64_t lcm = 1, gcd = 0;
@@ -162,7 +173,9 @@ class Swarm {
     if (Rarely(3)) s->retention_interval = std::nullopt;
     if (Rarely(3)) s->retention_interval = lcm * random_.Between(1, 3);
     if (Flip()) s->prefix_match_unit = random_.Between(1, gcd);
+    if (Rarely(4)) s->attention_balance = random_.Between(1, 30);
     if (Rarely(8)) s->max_tokens_in_flight = random_.Between(1, 40);
+    if (Rarely(3)) s->checkpoints = ChoosePolicy(lcm);
     bool vllm::Settings::*switches[] = {&vllm::Settings::window_admission_cap,
                                         &vllm::Settings::sparse_keys,
                                         &vllm::Settings::free_on_processed,

@@ -23,6 +23,7 @@ int64_t AlignedChunk(const ChunkRules& rules, int64_t start, int64_t n,
   }
   stop_at(last);
   stop_at(junction / block * block);
+  stop_at(rules.checkpoints.Next(start + 1));
   if (rules.unit > 0) stop_at(num_prompt / rules.unit * rules.unit);
   return end - start;
 }

@@ -13,6 +13,8 @@
 
 #include <cstdint>
 
+#include "engines/vllm/checkpoint_policy.h"
+
 namespace kvsim::vllm {
 
 struct ChunkRules {
@@ -21,6 +23,8 @@ struct ChunkRules {
   int64_t largest = 2048;  // tokens a chunk may have at most
   bool drops_last_hit = false;
   bool realigns = true;  // chunks that start inside a block end with it
+  // Boundaries of a checkpoint policy; a chunk ends at the next of them too.
+  CheckpointSpacing checkpoints;
 };
 
 // The tokens of a chunk that starts behind `start` computed tokens and may have n;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "base/units.h"
 
 namespace kvsim::vllm {
 
@@ -35,6 +36,11 @@ int64_t CacheGroup::BlockBytes() const {
   const int64_t state =
       kind == GroupKind::kRecurrent ? geometry.state_bytes : 0;
   return rows + state + geometry.page_padding + geometry.slot_padding;
+}
+
+int64_t CacheGroup::TailBlocks() const {
+  return kind == GroupKind::kSlidingWindow ? CeilDiv(window - 1, block_tokens)
+                                           : 1;
 }
 
 namespace {

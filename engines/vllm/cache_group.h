@@ -52,6 +52,9 @@ struct CacheGroup {
   bool SameRule(const CacheGroup& other) const;
   // Bytes of one block.
   int64_t BlockBytes() const;
+  // Blocks in front of a boundary that make a hit possible there. REQUIRES: a
+  // window, chunk or state.
+  int64_t TailBlocks() const;
 };
 
 // What the groups have in common.

@@ -11,13 +11,16 @@ namespace {
 
 ChunkRules RulesOfChunks(const Settings& settings, const CacheUnits& units) {
   const int64_t threshold = settings.long_prefill_token_threshold;
+  const CheckpointPolicy policy =
+      settings.checkpoints.value_or(CheckpointPolicy());
   return {.block = settings.block_size,
           .unit = units.fine_hits ? units.hash_tokens : 0,
           .largest = threshold > 0
                          ? std::min(threshold, settings.max_num_batched_tokens)
                          : settings.max_num_batched_tokens,
           .drops_last_hit = settings.DropsLastHit(),
-          .realigns = settings.realign_chunks};
+          .realigns = settings.realign_chunks,
+          .checkpoints = policy.Spacing(units.scheduler_tokens)};
 }
 
 }  // namespace

@@ -9,13 +9,6 @@
 namespace kvsim::vllm {
 namespace {
 
-// Blocks that end at a boundary and make a hit possible there.
-int64_t TailBlocks(const CacheGroup& group) {
-  return group.kind == GroupKind::kSlidingWindow
-             ? CeilDiv(group.window - 1, group.block_tokens)
-             : 1;
-}
-
 // What one request of any length may hold at once, chunks in flight included.
 int64_t MaxAdmissionBlocks(const CacheGroup& group, const Settings& settings) {
   const int64_t in_flight = settings.MaxTokensInFlight();
@@ -63,10 +56,10 @@ GroupManager::GroupManager(const Settings& settings, const CacheUnits& units,
                                 ? MaxAdmissionBlocks(group_, settings)
                                 : INT64_MAX),
       pool_(*pool) {
-  retention_.interval = settings.retention_interval;
-  retention_.unit = units.scheduler_tokens;
+  retention_.boundaries =
+      Boundaries::Of(settings.Checkpoints(), units.scheduler_tokens);
   retention_.block = group_.block_tokens;
-  retention_.tail = TailBlocks(group_);
+  retention_.tail = group_.TailBlocks();
   if (group_.kind == GroupKind::kSlidingWindow && settings.DropsLastHit()) {
     retention_.tail += 1;
     retention_.margin = 1;
@@ -233,9 +226,33 @@ void GroupManager::DropSkipped(RequestBlocks* request, int64_t processed) {
       std::min(static_cast<int64_t>(end), Of(request).num_keyed) *
       group_.block_tokens;
   CompleteRows(request, std::max(first, request->rows_done), keyed);
+  if (worth_ != nullptr) {
+    for (size_t i = begin; i < end; ++i) RaiseValue(*request, i);
+  }
   pool_.ReleaseReversed(std::span(table).subspan(begin, end - begin));
   std::fill(table.begin() + static_cast<std::ptrdiff_t>(begin),
             table.begin() + static_cast<std::ptrdiff_t>(end), kNullBlock);
+}
+
+void GroupManager::RaiseValue(const RequestBlocks& request, size_t entry) {
+  const auto end = static_cast<int64_t>(entry + 1) * group_.block_tokens;
+  pool_.RaiseValue(Of(request).table[entry],
+                   worth_->At(end, request.num_prompt, request.junction));
+}
+
+void GroupManager::RaiseValues(
+    const RequestBlocks& request,
+    const std::vector<BlockWorth::Segment>& segments) {
+  const std::vector<BlockId>& table = Of(request).table;
+  auto segment = segments.begin();
+  int64_t end = 0;
+  for (BlockId id : table) {
+    end += group_.block_tokens;
+    while (segment != segments.end() && segment->end < end) ++segment;
+    if (id == kNullBlock) continue;
+    pool_.RaiseValue(
+        id, segment == segments.end() ? worth_->now() : segment->score);
+  }
 }
 
 void GroupManager::Free(RequestBlocks* request) {

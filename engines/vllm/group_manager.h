@@ -25,6 +25,7 @@
 #include "base/block_copy.h"
 #include "base/block_id.h"
 #include "base/block_swap.h"
+#include "engines/vllm/block_worth.h"
 #include "engines/vllm/cache_group.h"
 #include "engines/vllm/prefix_hit.h"
 #include "engines/vllm/request_blocks.h"
@@ -75,6 +76,11 @@ class GroupManager {
                            int64_t known);
   virtual void Free(RequestBlocks* request);
   virtual void StartStep() {}
+  // From now on blocks that are given back get their scores.
+  void ValueBlocksBy(const BlockWorth* worth) { worth_ = worth; }
+  // Scores of all blocks of a request that is about to give them back.
+  void RaiseValues(const RequestBlocks& request,
+                   const std::vector<BlockWorth::Segment>& segments);
 
   // --- host memory ----------------------------------------------------------------
   // Blocks with computed rows or states: those that would move.
@@ -119,6 +125,8 @@ class GroupManager {
   BlockKey KeyAt(const RequestBlocks& request, int64_t tokens) const;
   void KeyFullBlocks(RequestBlocks* request, int64_t num_tokens);
   virtual void NoteKeyed(BlockKey) {}
+  // The score of one block that goes while its request runs on.
+  void RaiseValue(const RequestBlocks& request, size_t entry);
   void AddCommonAccounts(LedgerSnapshot* ledger) const;
 
   const CacheGroup group_;
@@ -132,6 +140,7 @@ class GroupManager {
   Retention retention_;
   int64_t max_admission_blocks_;  // of a window or chunk at the gate
   BlockPool& pool_;
+  const BlockWorth* worth_ = nullptr;  // when cached blocks go by value
   int64_t tail_slack_rows_ = 0;
 
  private:

@@ -22,11 +22,17 @@ KvCacheManager::KvCacheManager(const Settings& settings)
       units_(settings_.Units()),
       block_bytes_(settings_.BlockBytes()),
       pool_(settings_.num_gpu_blocks, settings_.enable_prefix_caching,
-            settings_.free_order, static_cast<int>(settings_.groups.size())),
+            settings_.free_order, static_cast<int>(settings_.groups.size()),
+            settings_.EvictsByValue() ? EvictionOrder::kByValue
+                                      : EvictionOrder::kLeastRecentlyUsed),
       host_(settings_.host_blocks),
       lookup_(settings_.groups, units_, settings_.DropsLastHit(), pool_) {
   for (size_t g = 0; g < settings_.groups.size(); ++g) {
     groups_.push_back(GroupManager::Create(settings_, units_, g, &pool_));
+  }
+  if (settings_.EvictsByValue()) {
+    worth_.emplace(settings_);
+    for (const auto& group : groups_) group->ValueBlocksBy(&*worth_);
   }
   hit_.groups.resize(groups_.size());
 }
@@ -113,6 +119,7 @@ Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
   request->junction = hit_.junction;
   AddHolder(request);
   Take(request, slots, /*admitted=*/true);
+  if (worth_.has_value()) worth_->Advance(num_new);
   CacheBlocks(request, std::min(hit_.tokens + num_new, num_tokens));
   return Refusal::kNone;
 }
@@ -130,6 +137,7 @@ Refusal KvCacheManager::Extend(RequestBlocks* request, int64_t num_tokens,
     return Refusal::kBlocks;
   }
   Take(request, slots, /*admitted=*/false);
+  if (worth_.has_value()) worth_->Advance(num_new);
   CacheBlocks(request, std::min(num_computed + num_new, num_tokens));
   return Refusal::kNone;
 }
@@ -167,6 +175,7 @@ void KvCacheManager::CompleteRows(RequestBlocks* request, int64_t n) {
 
 void KvCacheManager::Free(RequestBlocks* request) {
   if (request->holder == RequestBlocks::kHoldsNothing) return;
+  if (worth_.has_value()) RaiseValues(*request);
   for (const auto& group : groups_) group->Free(request);
   request->rows_done = 0;
   RemoveHolder(request);
@@ -184,6 +193,17 @@ void KvCacheManager::RemoveHolder(RequestBlocks* request) {
   request->holder = RequestBlocks::kHoldsNothing;
 }
 
+void KvCacheManager::RaiseValues(const RequestBlocks& request) {
+  int64_t keyed = 0;
+  for (const auto& group : groups_) {
+    keyed = std::max(keyed, request.groups[group->index()].num_keyed *
+                                group->group().block_tokens);
+  }
+  const std::vector<BlockWorth::Segment> segments =
+      worth_->Segments(keyed, request.num_prompt, request.junction);
+  for (const auto& group : groups_) group->RaiseValues(request, segments);
+}
+
 // --- host memory ------------------------------------------------------------------
 
 bool KvCacheManager::SwapOut(RequestBlocks* request,
@@ -194,6 +214,7 @@ bool KvCacheManager::SwapOut(RequestBlocks* request,
     need += group->NumToSwap(*request);
   }
   if (need > host_.num_free()) return false;
+  if (worth_.has_value()) RaiseValues(*request);
   for (const auto& group : groups_) group->SwapOut(request, &host_, swaps);
   RemoveHolder(request);
   return true;
@@ -210,6 +231,7 @@ Refusal KvCacheManager::SwapIn(RequestBlocks* request, int64_t num_tokens,
   for (const auto& group : groups_) group->SwapIn(request, &host_, swaps);
   AddHolder(request);
   Take(request, slots, /*admitted=*/false);
+  if (worth_.has_value()) worth_->Advance(num_new);
   CacheBlocks(request, std::min(num_computed + num_new, num_tokens));
   return Refusal::kNone;
 }
@@ -228,6 +250,7 @@ void KvCacheManager::EndStep(std::vector<BlockCopy>* copies) {
   // One owner less of each, first copy first.
   std::vector<BlockId> ends;
   for (size_t i = copies_.size(); i-- > 0;) {
+    if (worth_.has_value()) pool_.RaiseValue(copies_[i].from, worth_->now());
     ends.push_back(copies_[i].to);
     ends.push_back(copies_[i].from);
   }

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "allocator/block_pool.h"
@@ -29,6 +30,7 @@
 #include "allocator/ledger.h"
 #include "base/block_copy.h"
 #include "base/block_swap.h"
+#include "engines/vllm/block_worth.h"
 #include "engines/vllm/cache_group.h"
 #include "engines/vllm/group_manager.h"
 #include "engines/vllm/prefix_hit.h"
@@ -116,6 +118,7 @@ class KvCacheManager {
   void Forget();
   void AddHolder(RequestBlocks* request);
   void RemoveHolder(RequestBlocks* request);
+  void RaiseValues(const RequestBlocks& request);
 
   const Settings settings_;
   const bool one_full_group_;
@@ -125,6 +128,7 @@ class KvCacheManager {
   HostPool host_;
   PrefixLookup lookup_;
   std::vector<std::unique_ptr<GroupManager>> groups_;
+  std::optional<BlockWorth> worth_;  // when cached blocks go by value
 
   // The last look-up, and for whom it is still right while the watch holds.
   PrefixHit hit_;

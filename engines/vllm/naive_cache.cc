@@ -1,6 +1,7 @@
 #include "engines/vllm/naive_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -172,6 +173,7 @@ NaiveCache::Answer NaiveCache::Admit(Holder* holder, const NaiveHit& hit,
   TakeHit(holder, hit);
   for (size_t g = 0; g < num_groups(); ++g) CopyHitPart(g, holder, hit.tokens);
   for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
+  scheduled_tokens_ += num_new;
   Key(holder, std::min(hit.tokens + num_new, known));
   return Answer::kFits;
 }
@@ -186,6 +188,7 @@ NaiveCache::Answer NaiveCache::Extend(Holder* holder, int64_t known,
     if (rules_.Aligned(g)) CopyRunningState(g, holder, computed);
   }
   for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
+  scheduled_tokens_ += num_new;
   Key(holder, std::min(computed + num_new, known));
   return Answer::kFits;
 }
@@ -199,6 +202,7 @@ void NaiveCache::EndStep(std::vector<BlockCopy>* copies) {
   // Open in what is told: one list or one call per copy.
   Ids ends;
   for (const BlockCopy& copy : copies_) {
+    pool_.Raise(copy.from, 1000 * scheduled_tokens_);
     ends.push_back(copy.from);
     ends.push_back(copy.to);
   }
@@ -311,27 +315,66 @@ void NaiveCache::DropSkipped(size_t g, Holder* holder, int64_t processed) {
   for (int64_t i = skipped - 1; i >= 0; --i) {
     BlockId& id = table.ids[static_cast<size_t>(i)];
     if (id == kNullBlock) break;
+    RaiseOne(*holder, (i + 1) * block, id);
     dropped.push_back(id);
     id = kNullBlock;
   }
   pool_.Release(dropped);
   if (rules_.Aligned(g)) {
-    DropOlderStates(&table, Ceiling(processed, block) - 1);
+    DropOlderStates(g, holder, Ceiling(processed, block) - 1);
   }
 }
 
-void NaiveCache::DropOlderStates(Table* table, int64_t running) {
+void NaiveCache::DropOlderStates(size_t g, Holder* holder, int64_t running) {
+  Table* const table = &holder->tables[g];
   std::vector<int64_t>& older = table->older;
   for (int64_t place : older) {
     if (place >= running) continue;
     BlockId& id = table->ids[static_cast<size_t>(place)];
+    RaiseOne(*holder, (place + 1) * Group(g).block_tokens, id);
     pool_.Release({id});
     id = kNullBlock;
   }
   std::erase_if(older, [running](int64_t place) { return place < running; });
 }
 
+void NaiveCache::RaiseOne(const Holder& holder, int64_t end, BlockId id) {
+  if (!settings_.EvictsByValue() || id == kNullBlock) return;
+  pool_.Raise(id, 1000 * scheduled_tokens_ +
+                      rules_.Worth(end, holder.num_prompt, holder.junction));
+}
+
+// What lies at a boundary is worth at least what lies at any deeper one that this
+// request reached.
+void NaiveCache::RaiseAll(const Holder& holder) {
+  if (!settings_.EvictsByValue()) return;
+  int64_t reached = 0;
+  for (size_t g = 0; g < holder.tables.size(); ++g) {
+    reached =
+        std::max(reached, holder.tables[g].settled * Group(g).block_tokens);
+  }
+  std::vector<std::pair<int64_t, int64_t>> ends;  // and what they are worth
+  for (int64_t b = rules_.scheduler_unit; b <= reached;
+       b += rules_.scheduler_unit) {
+    if (!rules_.EndsSegment(b, holder.num_prompt, holder.junction)) continue;
+    ends.emplace_back(b, rules_.Worth(b, holder.num_prompt, holder.junction));
+  }
+  for (size_t g = 0; g < holder.tables.size(); ++g) {
+    const Ids& ids = holder.tables[g].ids;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] == kNullBlock) continue;
+      const auto end = static_cast<int64_t>(i + 1) * Group(g).block_tokens;
+      int64_t most = 0;
+      for (const auto& [b, worth] : ends) {
+        if (b >= end) most = std::max(most, worth);
+      }
+      pool_.Raise(ids[i], 1000 * scheduled_tokens_ + most);
+    }
+  }
+}
+
 void NaiveCache::Free(Holder* holder) {
+  RaiseAll(*holder);
   for (size_t g = 0; g < holder->tables.size(); ++g) {
     const Table& table = holder->tables[g];
     WriteKeyed(g, holder, static_cast<int64_t>(table.ids.size()));
@@ -424,6 +467,7 @@ std::optional<std::vector<BlockSwap>> NaiveCache::SwapIn(Holder* holder,
   holder->num_written = 0;
   Write(holder, written);
   for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
+  scheduled_tokens_ += num_new;
   Key(holder, std::min(computed + num_new, known));
   return swaps;
 }
@@ -471,6 +515,9 @@ void NaiveCache::KeyPart(size_t g, Holder* holder, int64_t known) {
   const int64_t end = holder->num_prompt / rules_.hash_unit * rules_.hash_unit;
   Table& table = holder->tables[g];
   if (!settings_.partial_hits || (!full && !state)) return;
+  const bool at_end =
+      !settings_.checkpoints.has_value() || settings_.checkpoints->prompt_end;
+  if (state && !at_end) return;
   if (end % block == 0 || table.partial_settled) return;
   // Open in what is told: whether a block that got its full key in the same
   // step, or before, gets the partial one too. Here it does not.

@@ -138,7 +138,10 @@ class NaiveCache {
   void TakeNew(size_t g, Holder* holder, const Asked& asked);
   void TakeStates(size_t g, Table* table, const Asked& asked);
   void DropSkipped(size_t g, Holder* holder, int64_t processed);
-  void DropOlderStates(Table* table, int64_t running);
+  void DropOlderStates(size_t g, Holder* holder, int64_t running);
+  // By value: the score of what ends at `end`, without and with what lies deeper.
+  void RaiseOne(const Holder& holder, int64_t end, BlockId id);
+  void RaiseAll(const Holder& holder);
   void KeyBlocks(size_t g, Holder* holder, int64_t known);
   void KeyPart(size_t g, Holder* holder, int64_t known);
   void WriteEncoded(Holder* holder);
@@ -162,6 +165,7 @@ class NaiveCache {
   std::set<NaivePool::Key> keyed_this_step_;  // of states
   std::set<BlockId> blocks_keyed_this_step_;
   std::vector<BlockCopy> copies_;  // of this step
+  int64_t scheduled_tokens_ = 0;   // ever
 };
 
 }  // namespace kvsim::vllm

@@ -163,6 +163,17 @@ int64_t NaiveEngine::AlignedChunk(const Request& r, int64_t start, int64_t n,
   }
   stop(last);
   stop(junction / block * block);
+  if (settings_.checkpoints.has_value()) {
+    CheckpointPolicy places = *settings_.checkpoints;
+    places.prompt_end = places.branch_points = false;
+    Settings alone = settings_;
+    alone.checkpoints = places;
+    const NaiveRules rules(alone);
+    const int64_t unit = rules_.scheduler_unit;
+    for (int64_t b = unit; b < end; b += unit) {
+      if (b > start && rules.IsBoundary(b, 1, 0)) stop(b);
+    }
+  }
   if (rules_.fine) stop(prompt / rules_.hash_unit * rules_.hash_unit);
   return end - start;
 }

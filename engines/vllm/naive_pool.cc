@@ -78,9 +78,11 @@ NaivePool::Ids NaivePool::Duplicates() const {
 
 BlockId NaivePool::Pop(size_t group) {
   KVSIM_CHECK(!queue_.empty());
-  const BlockId id = queue_.front();
-  queue_.pop_front();
+  const BlockId id =
+      settings_.EvictsByValue() ? FreeQueue().front() : queue_.front();
+  queue_.remove(id);
   Block& block = blocks_[id];
+  block.score = 0;
   if (!block.keys.empty()) ++evictions_;
   evicted_keys_ += static_cast<int64_t>(block.keys.size());
   for (const Key& key : block.keys) RemoveKey(id, key);
@@ -91,6 +93,17 @@ BlockId NaivePool::Pop(size_t group) {
   block.rows.assign(rows, false);
   ++allocations_;
   return id;
+}
+
+// By value those without keys go first, then the lowest score, first come first.
+NaivePool::Ids NaivePool::FreeQueue() const {
+  Ids ids(queue_.begin(), queue_.end());
+  if (!settings_.EvictsByValue()) return ids;
+  std::stable_sort(ids.begin(), ids.end(), [this](BlockId a, BlockId b) {
+    if (HasAnyKey(a) != HasAnyKey(b)) return HasAnyKey(b);
+    return HasAnyKey(a) && blocks_[a].score < blocks_[b].score;
+  });
+  return ids;
 }
 
 void NaivePool::Touch(BlockId id) {

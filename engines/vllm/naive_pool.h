@@ -11,6 +11,7 @@
 #ifndef KVSIM_ENGINES_VLLM_NAIVE_POOL_H_
 #define KVSIM_ENGINES_VLLM_NAIVE_POOL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -47,6 +48,10 @@ class NaivePool {
   // The front of the queue for `group`; its keys go. REQUIRES: it is not empty.
   BlockId Pop(size_t group);
   void Touch(BlockId id);  // one owner more
+  // By value only: its score, if it was less.
+  void Raise(BlockId id, int64_t score) {
+    blocks_[id].score = std::max(blocks_[id].score, score);
+  }
   // One owner less of each, in order; null entries are passed over.
   void Release(const Ids& ids);
   // Nothing happens when the block has the key.
@@ -61,7 +66,8 @@ class NaivePool {
   // The group that took it last.
   size_t GroupOf(BlockId id) const { return blocks_[id].group; }
   int64_t NumFree() const { return static_cast<int64_t>(queue_.size()); }
-  Ids FreeQueue() const { return {queue_.begin(), queue_.end()}; }
+  // In the order in which they would be popped.
+  Ids FreeQueue() const;
   int64_t NumDistinctKeys() const { return static_cast<int64_t>(keys_.size()); }
   // Blocks behind the first of each full key.
   Ids Duplicates() const;
@@ -74,6 +80,7 @@ class NaivePool {
   struct Block {
     int64_t owners = 0;
     size_t group = 0;
+    int64_t score = 0;
     std::vector<bool> rows;
     std::list<Key> keys;
   };

@@ -94,6 +94,72 @@ int64_t NaiveRules::TailBlocks(size_t group) const {
   return blocks;
 }
 
+bool NaiveRules::IsBoundary(int64_t b, int64_t num_prompt,
+                            int64_t junction) const {
+  const int64_t unit = scheduler_unit;
+  const bool at_end = b == (num_prompt - 1) / unit * unit;
+  const bool at_branch = b == junction / unit * unit;
+  if (!settings.checkpoints.has_value()) {
+    return at_end || at_branch || !settings.retention_interval.has_value() ||
+           (*settings.retention_interval > 0 &&
+            b % *settings.retention_interval == 0);
+  }
+  const CheckpointPolicy& policy = *settings.checkpoints;
+  bool kept = policy.dense || (policy.prompt_end && at_end) ||
+              (policy.branch_points && at_branch);
+  for (int64_t c = policy.every; c > 0 && c < b + unit; c += policy.every) {
+    kept = kept || c / unit * unit == b;
+  }
+  for (int64_t c = policy.geometric; c > 0 && c < b + unit; c *= 2) {
+    kept = kept || c / unit * unit == b;
+  }
+  return kept;
+}
+
+// Full attention alone can be hit after every block.
+bool NaiveRules::EndsSegment(int64_t b, int64_t num_prompt,
+                             int64_t junction) const {
+  const bool only_full = std::all_of(
+      settings.groups.begin(), settings.groups.end(), [](const auto& g) {
+        return g.kind == GroupKind::kFull || g.kind == GroupKind::kCross;
+      });
+  return only_full || IsBoundary(b, num_prompt, junction);
+}
+
+int64_t NaiveRules::Worth(int64_t end, int64_t num_prompt,
+                          int64_t junction) const {
+  int64_t tails = 0;
+  for (size_t g = 0; g < settings.groups.size(); ++g) {
+    const GroupKind kind = settings.groups[g].kind;
+    if (kind == GroupKind::kFull || kind == GroupKind::kCross) continue;
+    tails += kind == GroupKind::kChunkedLocal ? 1 : TailBlocks(g);
+  }
+  const CheckpointPolicy& policy = *settings.checkpoints;
+  const int64_t farthest =
+      std::max({num_prompt, junction, end + policy.every,
+                2 * (end + scheduler_unit) + policy.geometric}) +
+      scheduler_unit;
+  int64_t before = 0;
+  for (int64_t b = scheduler_unit; b <= farthest; b += scheduler_unit) {
+    if (!EndsSegment(b, num_prompt, junction)) continue;
+    if (b < end) {
+      before = b;
+      continue;
+    }
+    int64_t blocks = tails;
+    for (const CacheGroup& g : settings.groups) {
+      if (g.kind == GroupKind::kFull) blocks += (b - before) / g.block_tokens;
+    }
+    const auto cost = [this](int64_t n) {
+      const int64_t balance = settings.attention_balance;
+      return balance == 0 ? n : n + n * n / (2 * balance);
+    };
+    return *policy.value_permille * (cost(b) - cost(before)) /
+           std::max<int64_t>(blocks, 1);
+  }
+  return 0;
+}
+
 bool NaiveRules::Keeps(size_t group, int64_t index, int64_t num_prompt,
                        int64_t junction) const {
   const CacheGroup& g = settings.groups[group];
@@ -104,15 +170,10 @@ bool NaiveRules::Keeps(size_t group, int64_t index, int64_t num_prompt,
   const bool margin =
       g.kind == GroupKind::kSlidingWindow && settings.DropsLastHit();
   const int64_t begin = index * g.block_tokens, end = begin + g.block_tokens;
-  const int64_t last = (num_prompt - 1) / scheduler_unit * scheduler_unit;
-  const int64_t shared = junction / scheduler_unit * scheduler_unit;
   const int64_t reach = TailBlocks(group) * g.block_tokens;
   for (int64_t b = scheduler_unit; b <= begin + reach + scheduler_unit;
        b += scheduler_unit) {
-    const bool kept = b == last || b == shared ||
-                      !settings.retention_interval.has_value() ||
-                      (*settings.retention_interval > 0 &&
-                       b % *settings.retention_interval == 0);
+    const bool kept = IsBoundary(b, num_prompt, junction);
     if (kept && end <= b && begin >= b - reach) return true;
     if (kept && margin && begin == b) return true;
   }

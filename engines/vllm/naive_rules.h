@@ -27,6 +27,14 @@ struct NaiveRules {
   // Whether the block [index·B, (index + 1)·B) gets a key once it is full.
   bool Keeps(size_t group, int64_t index, int64_t num_prompt,
              int64_t junction) const;
+  // Whether tails and states are kept at `b` tokens, a multiple of the scheduler's
+  // unit.
+  bool IsBoundary(int64_t b, int64_t num_prompt, int64_t junction) const;
+  // By value: whether a hit can end there.
+  bool EndsSegment(int64_t b, int64_t num_prompt, int64_t junction) const;
+  // Thousandths of a token that a block ending at `end` is worth beyond the time of
+  // its use; 0 when no hit can end behind it.
+  int64_t Worth(int64_t end, int64_t num_prompt, int64_t junction) const;
   // Of `known` tokens those whose full blocks get keys.
   int64_t KeyedTokens(size_t group, int64_t known) const;
   bool Aligned(size_t group) const;  // recurrent, in align mode

@@ -13,7 +13,9 @@ RecurrentManager::RecurrentManager(const Settings& settings,
     : GroupManager(settings, units, index, pool),
       num_drafts_(settings.num_speculative_tokens),
       guards_same_step_(settings.same_step_state_guard),
-      frees_every_old_state_(settings.frees_every_old_state) {}
+      frees_every_old_state_(settings.frees_every_old_state),
+      keeps_prompt_end_(retention_.boundaries.prompt_end ||
+                        !settings.checkpoints.has_value()) {}
 
 int64_t RecurrentManager::SkippedTokens(int64_t computed) const {
   return align() ? std::max<int64_t>(0, computed - 1) : 0;
@@ -111,11 +113,12 @@ void RecurrentManager::TakeAligned(GroupBlocks* blocks, int64_t required) {
   blocks->started = true;
 }
 
-void RecurrentManager::ReleaseEntry(GroupBlocks* blocks, int64_t index) {
-  BlockId& entry = blocks->table[static_cast<size_t>(index)];
-  if (entry == kNullBlock) return;
-  pool_.ReleaseReversed(std::span(&entry, 1));
-  entry = kNullBlock;
+void RecurrentManager::ReleaseEntry(RequestBlocks* request, size_t entry) {
+  BlockId& id = Of(request).table[entry];
+  if (id == kNullBlock) return;
+  if (worth_ != nullptr) RaiseValue(*request, entry);
+  pool_.ReleaseReversed(std::span(&id, 1));
+  id = kNullBlock;
 }
 
 void RecurrentManager::DropSkipped(RequestBlocks* request, int64_t processed) {
@@ -125,7 +128,7 @@ void RecurrentManager::DropSkipped(RequestBlocks* request, int64_t processed) {
   const int64_t last = CeilDiv(processed, group_.block_tokens) - 1;
   std::erase_if(blocks.older, [&](int64_t index) {
     if (index >= last) return false;
-    ReleaseEntry(&blocks, index);
+    ReleaseEntry(request, static_cast<size_t>(index));
     return true;
   });
 }
@@ -133,7 +136,7 @@ void RecurrentManager::DropSkipped(RequestBlocks* request, int64_t processed) {
 void RecurrentManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens,
                                    int64_t known) {
   KeyFullBlocks(request, num_tokens);
-  if (!units_.fine_hits) return;
+  if (!units_.fine_hits || !keeps_prompt_end_) return;
   const int64_t end =
       request->num_prompt / units_.hash_tokens * units_.hash_tokens;
   GroupBlocks& blocks = Of(request);

@@ -51,11 +51,12 @@ class RecurrentManager final : public GroupManager {
   // Going on after `computed` tokens would change a state that others may hit.
   bool WritesKeyedState(const RequestBlocks& request, int64_t computed) const;
   void TakeAligned(GroupBlocks* blocks, int64_t required);
-  void ReleaseEntry(GroupBlocks* blocks, int64_t index);
+  void ReleaseEntry(RequestBlocks* request, size_t entry);
 
   const int64_t num_drafts_;
   const bool guards_same_step_;
   const bool frees_every_old_state_;
+  const bool keeps_prompt_end_;
   // Membership only; its order is never read.
   absl::flat_hash_set<BlockKey> keyed_this_step_;
 };

@@ -21,7 +21,9 @@ Indices Kept(const Retention& retention, int64_t blocks, int64_t num_prompt,
 
 // A window of 8 tokens in blocks of 4: ceil(7 / 4) = 2 blocks make a tail.
 Retention Window(std::optional<int64_t> interval) {
-  return {.interval = interval, .unit = 4, .block = 4, .tail = 2};
+  return {.boundaries = Boundaries::Of(PolicyOfInterval(interval), 4),
+          .block = 4,
+          .tail = 2};
 }
 
 TEST(Retention, DenseKeepsEveryBlockWhenTailsTouch) {
@@ -30,8 +32,9 @@ TEST(Retention, DenseKeepsEveryBlockWhenTailsTouch) {
 
 TEST(Retention, DenseSkipsWhatNoBoundaryReaches) {
   // Boundaries every 16 tokens: blocks 2, 3 of each four.
-  EXPECT_EQ(Kept({.unit = 16, .block = 4, .tail = 2}, 8, 32),
-            (Indices{2, 3, 6, 7}));
+  Retention wide = Window({});
+  wide.boundaries = Boundaries::Of(PolicyOfInterval({}), 16);
+  EXPECT_EQ(Kept(wide, 8, 32), (Indices{2, 3, 6, 7}));
 }
 
 TEST(Retention, ZeroKeepsThePromptsLastBoundaryAndTheJunction) {
@@ -51,7 +54,7 @@ TEST(Retention, AMarginKeepsTheBlockBehindTheBoundary) {
   draft.tail = 3;
   draft.margin = 1;
   EXPECT_EQ(Kept(draft, 100, 30), (Indices{5, 6, 7}));
-  draft.interval.reset();
+  draft.boundaries = Boundaries::Of(PolicyOfInterval({}), 4);
   EXPECT_EQ(Kept(draft, 4, 30), (Indices{0, 1, 2, 3}));
 }
 

@@ -137,6 +137,10 @@ absl::StatusOr<Settings> Settings::Normalized() const {
     status = CheckKeys(out.groups, units.hash_tokens);
     if (!status.ok()) return status;
   }
+  if (out.checkpoints.has_value()) {
+    out.junctions = out.checkpoints->branch_points;
+    return out;
+  }
   if (retention_interval.value_or(0) % units.scheduler_tokens != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the retention interval is ", *retention_interval,

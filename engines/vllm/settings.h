@@ -17,6 +17,8 @@
 #include "absl/status/statusor.h"
 #include "allocator/block_pool.h"
 #include "engines/vllm/cache_group.h"
+#include "engines/vllm/checkpoint_policy.h"
+#include "engines/vllm/retention.h"
 
 namespace kvsim::vllm {
 
@@ -50,6 +52,12 @@ struct Settings {
   // VLLM_PREFIX_CACHE_RETENTION_INTERVAL: nothing is dense (engines/vllm/retention.h).
   std::optional<int64_t> retention_interval = 0;
   std::optional<int64_t> prefix_match_unit;  // tokens; nothing: whole blocks
+  // Where states and window tails are kept instead of at the retention interval;
+  // nothing: as the engine does.
+  std::optional<CheckpointPolicy> checkpoints;
+  // Context at which attending to it costs as much as the rest of a token does: what
+  // recompute is weighed with (checkpoints by value). 0: attention is not counted.
+  int64_t attention_balance = 0;
 
   // What the model's layers are grouped into; empty: one group of full attention
   // with blocks of block_size tokens and the bytes of `geometry`.
@@ -115,6 +123,13 @@ struct Settings {
   int64_t MaxTokensInFlight() const {
     if (max_tokens_in_flight > 0) return max_tokens_in_flight;
     return max_num_batched_tokens * (async_scheduling ? 2 : 1);
+  }
+  // Where states and tails are kept, the retention interval included.
+  CheckpointPolicy Checkpoints() const {
+    return checkpoints.value_or(PolicyOfInterval(retention_interval));
+  }
+  bool EvictsByValue() const {
+    return checkpoints.has_value() && checkpoints->value_permille.has_value();
   }
   // What keys and hits are multiples of. REQUIRES: Normalized().ok().
   CacheUnits Units() const;
