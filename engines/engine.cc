@@ -25,6 +25,15 @@ void StepPlan::Clear() {
   limit = AdmissionLimit::kNoneWaiting;
 }
 
+Engine::Forked Engine::Fork(RequestId, const RequestParams&) {
+  KVSIM_CHECK(false) << "this engine does not fork";
+  return Forked::kWaits;
+}
+
+void Engine::Drop(RequestId) {
+  KVSIM_CHECK(false) << "this engine does not drop requests";
+}
+
 LedgerSnapshot Engine::GroupLedger(int group) const {
   KVSIM_CHECK(group == 0 && NumGroups() == 1);
   LedgerSnapshot ledger = Ledger();

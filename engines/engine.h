@@ -6,6 +6,10 @@
 //             produced. Asynchronous scheduling is the driver's doing: it calls
 //             Schedule() again before Complete() of an earlier plan. Plans must
 //             be completed in the order in which they were made.
+// Forks:      Fork() makes one more sequence of what a request has computed, Drop()
+//             ends one early: parallel samples, beams, agents that branch. Blocks
+//             are shared until a sequence writes into one that others have too;
+//             then it gets a copy first (StepPlan::copies).
 // Units:      tokens and blocks unless the name says otherwise.
 // Ownership:  keeps RequestParams::keys, which must outlive the request (until it
 //             is reported finished or aborted). Plans are the caller's.
@@ -96,13 +100,16 @@ struct StepPlan {
 // Counters since construction and levels of this moment.
 struct EngineCounts {
   int64_t running = 0;
-  int64_t waiting = 0;       // includes requests set aside for one step
-  int64_t free_blocks = 0;   // free or idle: what the engine calls free
-  int64_t cached_keys = 0;   // distinct prefix keys that can be hit
-  int64_t allocations = 0;   // blocks popped from the free queue, ever
-  int64_t evictions = 0;     // blocks that lost their keys at re-use, ever
-  int64_t evicted_keys = 0;  // keys dropped by those, ever
-  int64_t host_blocks = 0;   // held in host memory by requests that wait
+  int64_t waiting = 0;        // includes requests set aside for one step
+  int64_t free_blocks = 0;    // free or idle: what the engine calls free
+  int64_t cached_keys = 0;    // distinct prefix keys that can be hit
+  int64_t allocations = 0;    // blocks popped from the free queue, ever
+  int64_t evictions = 0;      // blocks that lost their keys at re-use, ever
+  int64_t evicted_keys = 0;   // keys dropped by those, ever
+  int64_t host_blocks = 0;    // held in host memory by requests that wait
+  int64_t forks = 0;          // sequences that began running as one, ever
+  int64_t forked_blocks = 0;  // … blocks they began with as one more owner
+  int64_t fork_copies = 0;    // … blocks copied at forks and at later writes
 };
 
 // The whole allocator state, for recorders and tests.
@@ -120,6 +127,7 @@ struct AllocatorState {
 class Engine {
  public:
   enum class Admission : uint8_t { kQueued, kTooLong };
+  enum class Forked : uint8_t { kRuns, kWaits };
 
   virtual ~Engine() = default;
 
@@ -135,6 +143,23 @@ class Engine {
   virtual void Complete(const StepPlan& plan,
                         std::span<const int32_t> num_sampled,
                         std::vector<RequestId>* finished) = 0;
+  // One more sequence that goes on from where `parent` is: the same prompt and as
+  // many outputs, the last of them its own (the other token that the same logits
+  // gave). kRuns: it runs behind all others and shares every block that the parent
+  // has computed; what is written in place (recurrent states) is copied with the
+  // next step. kWaits: the parent does not run or still computes its prompt,
+  // max_num_seqs run, or a copy does not fit; then it is the last of the queue,
+  // keeps its outputs as a preempted request does and computes prompt and outputs
+  // again where no prefix serves them.
+  // REQUIRES: nothing of the parent is in flight; child.id names nothing in the
+  // engine or in flight; its prompt is as long, and its keys are the parent's in all
+  // tokens but the last output; child.max_tokens, outputs so far included, is
+  // greater than their number. An engine that cannot fork fails a check.
+  // Source: Kwon et al. 2023 (PagedAttention), 4.4.
+  virtual Forked Fork(RequestId parent, const RequestParams& child);
+  // Ends a request that waits or runs; its blocks are free when this returns, and
+  // what is in flight of it is ignored. REQUIRES: it is in the engine.
+  virtual void Drop(RequestId id);
   // Who is served next of those that wait. REQUIRES: something waits.
   virtual RequestId WaitingHead() const = 0;
   // Drops the head of the waiting queue; returns its id. Used when it can never

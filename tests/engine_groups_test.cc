@@ -77,6 +77,9 @@ TEST(EngineGroupsTest, RandomProgramsComeByEveryKindOfGroupAndStep) {
     }
     sum.copies += run.visited.copies;
     sum.swaps_in += run.visited.swaps_in;
+    sum.forks += run.visited.forks;
+    sum.fork_copies += run.visited.fork_copies;
+    sum.forks_waited += run.visited.forks_waited;
     sum.preemptions += run.visited.preemptions;
     sum.drafts += run.visited.drafts;
     for (const vllm::CacheGroup& group : run.program.settings.groups) {
@@ -91,6 +94,9 @@ TEST(EngineGroupsTest, RandomProgramsComeByEveryKindOfGroupAndStep) {
   }
   EXPECT_GE(sum.copies, 100);
   EXPECT_GE(sum.swaps_in, 100);
+  EXPECT_GE(sum.forks, 300);
+  EXPECT_GE(sum.fork_copies, 500);
+  EXPECT_GE(sum.forks_waited, 500);
   EXPECT_GE(sum.preemptions, 1000);
   EXPECT_GE(sum.drafts, 1000);
   for (const vllm::GroupKind kind :
@@ -255,6 +261,9 @@ const Fault kFaults[] = {
     {"looks up the last of equal groups", nullptr, M::kLastOfEqualsOnly},
     {"guards blocks, not keys", nullptr, M::kGuardsBlocks},
     {"swaps without the tail", nullptr, M::kLosesSwappedTail},
+    {"forks write into one block", nullptr, M::kWritesSharedTail},
+    {"forks go on in one state", nullptr, M::kForksShareStates},
+    {"copies for the last owner", nullptr, M::kLastOwnerCopies},
 };
 
 class GroupFaultTest : public ::testing::TestWithParam<Fault> {};

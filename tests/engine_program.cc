@@ -57,6 +57,9 @@ std::string CountsDifference(const EngineCounts& a, const EngineCounts& b) {
   if (a.evictions != b.evictions) return "counts: evictions";
   if (a.evicted_keys != b.evicted_keys) return "counts: evicted_keys";
   if (a.host_blocks != b.host_blocks) return "counts: host_blocks";
+  if (a.forks != b.forks) return "counts: forks";
+  if (a.forked_blocks != b.forked_blocks) return "counts: forked_blocks";
+  if (a.fork_copies != b.fork_copies) return "counts: fork_copies";
   return "";
 }
 
@@ -120,6 +123,64 @@ const State::Known* State::Find(RequestId id) const {
   return it == known_.end() ? nullptr : &*it;
 }
 
+const State::Known* State::Alive(RequestId id) const {
+  const Known* known = Find(id);
+  return known == nullptr || known->ended ? nullptr : known;
+}
+
+bool State::InFlight(RequestId id) const {
+  return std::any_of(
+      in_flight_.begin(), in_flight_.end(), [id](const StepPlan& plan) {
+        return std::any_of(plan.scheduled.begin(), plan.scheduled.end(),
+                           [id](const auto& work) { return work.id == id; });
+      });
+}
+
+std::vector<int64_t> State::Tokens(RequestId id) const {
+  const Known* known = Alive(id);
+  if (known == nullptr) return {};
+  std::vector<int64_t> tokens = known->keys->tokens();
+  tokens.resize(
+      static_cast<size_t>(known->num_prompt + naive_->NumOutputs(id)));
+  return tokens;
+}
+
+std::vector<RequestId> State::Unfinished() const {
+  std::vector<RequestId> ids;
+  for (const Known& known : known_) {
+    if (!known.ended) ids.push_back(known.id);
+  }
+  return ids;
+}
+
+std::vector<RequestId> State::Running() const {
+  std::vector<RequestId> ids;
+  for (const auto& tables : naive_->Inspect().running) ids.push_back(tables.id);
+  return ids;
+}
+
+RequestParams State::Remember(RequestId id, std::vector<int64_t> tokens,
+                              int64_t num_prompt, int64_t max_tokens) {
+  while (static_cast<int64_t>(tokens.size()) < num_prompt + max_tokens) {
+    tokens.push_back(OutputToken(id, static_cast<int64_t>(tokens.size())));
+  }
+  known_.push_back(
+      {id, num_prompt, max_tokens,
+       std::make_unique<TokenChain>(std::move(tokens), hash_unit_)});
+  RequestParams params;
+  params.id = id;
+  params.num_prompt_tokens = num_prompt;
+  params.max_tokens = max_tokens;
+  params.keys = known_.back().keys.get();
+  return params;
+}
+
+void State::End(RequestId id) {
+  for (Known& known : known_) {
+    if (known.id == id) known.ended = true;
+  }
+}
+
 std::string State::Perform(const Operation& operation) {
   return std::visit([this](const auto& op) { return op.Perform(*this); },
                     operation);
@@ -168,24 +229,43 @@ std::string State::RequestDifference(const Engine& subject) const {
 
 std::string Add::Perform(State& state) const {
   if (state.Find(id) != nullptr || prompt.empty()) return "";
-  std::vector<int64_t> tokens = prompt;
-  for (int64_t i = 0; i < max_tokens; ++i) {
-    tokens.push_back(OutputToken(id, static_cast<int64_t>(tokens.size())));
-  }
-  state.known_.push_back(
-      {id, max_tokens,
-       std::make_unique<TokenChain>(std::move(tokens), state.hash_unit_)});
-  RequestParams params;
-  params.id = id;
-  params.num_prompt_tokens = static_cast<int64_t>(prompt.size());
-  params.max_tokens = max_tokens;
+  RequestParams params = state.Remember(
+      id, prompt, static_cast<int64_t>(prompt.size()), max_tokens);
   params.priority = priority;
   params.arrival_ns = arrival_ns;
-  params.keys = state.known_.back().keys.get();
   const Engine::Admission expected = state.naive_->Add(params);
+  if (expected == Engine::Admission::kTooLong) state.End(id);
   for (const auto& subject : state.subjects_) {
     if (subject->Add(params) != expected) return "answer of Add";
   }
+  return state.CompareAll();
+}
+
+std::string Fork::Perform(State& state) const {
+  const State::Known* from = state.Alive(parent);
+  if (from == nullptr || state.Find(child) != nullptr ||
+      state.InFlight(parent)) {
+    return "";
+  }
+  const int64_t outputs = state.naive_->NumOutputs(parent);
+  std::vector<int64_t> tokens = state.Tokens(parent);
+  if (outputs > 0) tokens.pop_back();
+  RequestParams params = state.Remember(child, std::move(tokens),
+                                        from->num_prompt, outputs + more);
+  params.priority = priority;
+  params.arrival_ns = arrival_ns;
+  const Engine::Forked expected = state.naive_->Fork(parent, params);
+  for (const auto& subject : state.subjects_) {
+    if (subject->Fork(parent, params) != expected) return "answer of Fork";
+  }
+  return state.CompareAll();
+}
+
+std::string Drop::Perform(State& state) const {
+  if (state.Alive(id) == nullptr) return "";
+  state.End(id);
+  state.naive_->Drop(id);
+  for (const auto& subject : state.subjects_) subject->Drop(id);
   return state.CompareAll();
 }
 
@@ -224,6 +304,7 @@ std::string Complete::Perform(State& state) const {
   const std::vector<int32_t> sampled = state.Sampled(plan, dice);
   std::vector<RequestId> expected;
   state.naive_->Complete(plan, sampled, &expected);
+  for (RequestId id : expected) state.End(id);
   for (const auto& subject : state.subjects_) {
     std::vector<RequestId> finished;
     subject->Complete(plan, sampled, &finished);
@@ -235,6 +316,7 @@ std::string Complete::Perform(State& state) const {
 std::string AbortHead::Perform(State& state) const {
   if (state.Counts().waiting == 0) return "";
   const RequestId expected = state.naive_->AbortHead();
+  state.End(expected);
   for (const auto& subject : state.subjects_) {
     if (subject->AbortHead() != expected) return "aborted head";
   }
@@ -262,6 +344,15 @@ std::string Add::Code() const {
   out << "}, " << max_tokens << ", " << priority << ", " << arrival_ns << "}";
   return out.str();
 }
+
+std::string Fork::Code() const {
+  std::ostringstream out;
+  out << "Fork{" << parent << ", " << child << ", " << more << ", " << priority
+      << ", " << arrival_ns << "}";
+  return out.str();
+}
+
+std::string Drop::Code() const { return "Drop{" + std::to_string(id) + "}"; }
 
 std::string Complete::Code() const {
   return "Complete{" + std::to_string(dice) + "}";

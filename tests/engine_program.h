@@ -46,6 +46,25 @@ struct Add {
   std::string Perform(State& state) const;
   std::string Code() const;
 };
+// One more sequence of a request that is in the engine and has nothing in flight;
+// the last output so far is its own, and it may give `more` behind it.
+struct Fork {
+  RequestId parent = 0;
+  RequestId child = 0;
+  int64_t more = 1;
+  int64_t priority = 0;
+  int64_t arrival_ns = 0;
+
+  std::string Perform(State& state) const;
+  std::string Code() const;
+};
+// Ends a request that is in the engine.
+struct Drop {
+  RequestId id = 0;
+
+  std::string Perform(State& state) const;
+  std::string Code() const;
+};
 // Makes a batch, unless as many are in flight as the engine's mode allows.
 struct Schedule {
   std::string Perform(State& state) const;
@@ -64,7 +83,7 @@ struct AbortHead {
   std::string Perform(State& state) const;
   std::string Code() const { return "AbortHead{}"; }
 };
-using Operation = std::variant<Add, Schedule, Complete, AbortHead>;
+using Operation = std::variant<Add, Fork, Drop, Schedule, Complete, AbortHead>;
 
 struct Program {
   vllm::Settings settings;
@@ -100,20 +119,36 @@ class State {
   // Of the last Schedule that did something.
   const StepPlan& last_plan() const { return last_plan_; }
   EngineCounts Counts() const { return naive_->Counts(); }
+  // Prompt and outputs so far; empty for one that is not in the engine.
+  std::vector<int64_t> Tokens(RequestId id) const;
+  // Those in the engine, in the order in which they came.
+  std::vector<RequestId> Unfinished() const;
+  std::vector<RequestId> Running() const;
 
  private:
   friend struct Add;
+  friend struct Fork;
+  friend struct Drop;
   friend struct Schedule;
   friend struct Complete;
   friend struct AbortHead;
 
   struct Known {
     RequestId id = 0;
+    int64_t num_prompt = 0;
     int64_t max_tokens = 0;
     std::unique_ptr<TokenChain> keys;
+    bool ended = false;
   };
 
   const Known* Find(RequestId id) const;
+  // In the engine; else null.
+  const Known* Alive(RequestId id) const;
+  bool InFlight(RequestId id) const;
+  // Tokens from `prompt` on are the request's own.
+  RequestParams Remember(RequestId id, std::vector<int64_t> tokens,
+                         int64_t num_prompt, int64_t max_tokens);
+  void End(RequestId id);
   std::vector<int32_t> Sampled(const StepPlan& plan, uint32_t dice) const;
   std::string CompareAll() const;
   std::string RequestDifference(const Engine& subject) const;

@@ -27,19 +27,12 @@ class NaiveOverKeys final : public Engine {
         naive_(settings) {}
 
   Admission Add(const RequestParams& params) override {
-    const int64_t length = params.num_prompt_tokens + params.max_tokens;
-    const std::span<const uint64_t> keys = params.keys->Prefix(length / unit_);
-    std::vector<int64_t> tokens;
-    for (int64_t i = 0; i < length; ++i) {
-      const auto unit = static_cast<size_t>(i / unit_);
-      tokens.push_back(unit < keys.size() ? static_cast<int64_t>(keys[unit])
-                                          : -params.id - 1);
-    }
-    chains_.push_back(std::make_unique<TokenChain>(std::move(tokens), unit_));
-    RequestParams plain = params;
-    plain.keys = chains_.back().get();
-    return naive_.Add(plain);
+    return naive_.Add(Told(params));
   }
+  Forked Fork(RequestId parent, const RequestParams& child) override {
+    return naive_.Fork(parent, Told(child));
+  }
+  void Drop(RequestId id) override { naive_.Drop(id); }
 
   bool HasUnfinished() const override { return naive_.HasUnfinished(); }
   void Schedule(StepPlan* plan) override { naive_.Schedule(plan); }
@@ -67,6 +60,21 @@ class NaiveOverKeys final : public Engine {
   }
 
  private:
+  RequestParams Told(const RequestParams& params) {
+    const int64_t length = params.num_prompt_tokens + params.max_tokens;
+    const std::span<const uint64_t> keys = params.keys->Prefix(length / unit_);
+    std::vector<int64_t> tokens;
+    for (int64_t i = 0; i < length; ++i) {
+      const auto unit = static_cast<size_t>(i / unit_);
+      tokens.push_back(unit < keys.size() ? static_cast<int64_t>(keys[unit])
+                                          : -params.id - 1);
+    }
+    chains_.push_back(std::make_unique<TokenChain>(std::move(tokens), unit_));
+    RequestParams plain = params;
+    plain.keys = chains_.back().get();
+    return plain;
+  }
+
   const int64_t unit_;
   vllm::NaiveEngine naive_;
   std::vector<std::unique_ptr<TokenChain>> chains_;

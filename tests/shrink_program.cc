@@ -16,6 +16,17 @@ bool Try(Program candidate, Program* program, const Fails& fails) {
   return true;
 }
 
+// All operations of one kind at once: what they undo between them goes with them.
+template <typename Kind>
+bool DropKind(Program* program, const Fails& fails) {
+  Program shorter = *program;
+  std::erase_if(shorter.operations, [](const Operation& operation) {
+    return std::holds_alternative<Kind>(operation);
+  });
+  return shorter.operations.size() < program->operations.size() &&
+         Try(std::move(shorter), program, fails);
+}
+
 bool DropOperations(Program* program, const Fails& fails) {
   bool progress = false;
   for (size_t run = std::max<size_t>(1, program->operations.size() / 2);
@@ -84,6 +95,15 @@ bool SimplifyOperations(Program* program, const Fails& fails) {
     std::vector<Operation> simpler;
     if (const Add* add = std::get_if<Add>(&program->operations[i])) {
       for (Add& smaller : Smaller(*add)) simpler.push_back(std::move(smaller));
+    }
+    if (const Fork* fork = std::get_if<Fork>(&program->operations[i])) {
+      if (fork->more > 1) {
+        simpler.push_back(Fork{fork->parent, fork->child, 1, fork->priority,
+                               fork->arrival_ns});
+      }
+      if (fork->priority != 0 || fork->arrival_ns != 0) {
+        simpler.push_back(Fork{fork->parent, fork->child, fork->more, 0, 0});
+      }
     }
     const auto* complete = std::get_if<Complete>(&program->operations[i]);
     if (complete != nullptr && complete->dice > 0) simpler = {Complete{0}};
@@ -165,7 +185,6 @@ bool SimplifySettings(Program* program, const Fails& fails) {
   reset(&vllm::Settings::enable_prefix_caching);
   reset(&vllm::Settings::reserve_full_sequence);
   reset(&vllm::Settings::max_num_seqs);
-  reset(&vllm::Settings::max_num_batched_tokens);
   reset(&vllm::Settings::max_model_len);
   reset(&vllm::Settings::free_order);
   reset(&vllm::Settings::retention_interval);
@@ -195,10 +214,14 @@ bool SimplifySettings(Program* program, const Fails& fails) {
     progress |= Try(std::move(even), program, fails);
   }
   for (auto field :
-       {&vllm::Settings::num_gpu_blocks, &vllm::Settings::block_size}) {
-    Program candidate = *program;
-    --(candidate.settings.*field);
-    progress |= Try(std::move(candidate), program, fails);
+       {&vllm::Settings::num_gpu_blocks, &vllm::Settings::block_size,
+        &vllm::Settings::max_num_batched_tokens}) {
+    for (const bool halve : {true, false}) {
+      Program candidate = *program;
+      int64_t& value = candidate.settings.*field;
+      value = halve ? value / 2 : value - 1;
+      progress |= Try(std::move(candidate), program, fails);
+    }
   }
   return progress;
 }
@@ -208,7 +231,10 @@ bool SimplifySettings(Program* program, const Fails& fails) {
 Program Shrink(Program program, const Fails& fails) {
   bool progress = true;
   while (progress) {
-    progress = DropOperations(&program, fails);
+    progress = DropKind<Fork>(&program, fails);
+    progress |= DropKind<Drop>(&program, fails);
+    progress |= DropKind<AbortHead>(&program, fails);
+    progress |= DropOperations(&program, fails);
     progress |= CutAllPrompts(&program, fails);
     progress |= SimplifyOperations(&program, fails);
     progress |= SimplifySettings(&program, fails);

@@ -22,12 +22,17 @@ struct Mix {
   int64_t abort_permille = 0;    // steps that drop the head
   int64_t num_priorities = 0;
   int64_t num_arrivals = 0;  // 1: all at one instant, names break the tie
+  int64_t num_forks = 0;
+  int64_t fork_percent = 0;  // steps that fork a request
+  int64_t drop_percent = 0;  // steps that drop one
 };
 
 class Swarm {
  public:
   Swarm(uint64_t seed, bool groups)
-      : random_(seed, groups ? "group swarm" : "swarm"), groups_(groups) {}
+      : random_(seed, groups ? "group swarm" : "swarm"),
+        forks_(seed, groups ? "group swarm forks" : "swarm forks"),
+        groups_(groups) {}
 
   SwarmRun Run(const SubjectFactory& make) {
     vllm::Settings settings = ChooseSettings();
@@ -42,14 +47,20 @@ class Swarm {
       }
       driver.Step(Dice());
       run.visited.Add(driver.state().last_plan());
+      ForkOrDrop(mix, &driver);
       if (random_.Between(1, 1000) <= mix.abort_permille)
         driver.Do(AbortHead{});
     }
     for (int step = 0; step < 300 && driver.Busy(); ++step) {
       driver.Step(Dice());
       run.visited.Add(driver.state().last_plan());
+      ForkOrDrop(mix, &driver);
     }
-    run.visited.evictions = driver.state().Counts().evictions;
+    const EngineCounts counts = driver.state().Counts();
+    run.visited.evictions = counts.evictions;
+    run.visited.forks = counts.forks;
+    run.visited.fork_copies = counts.fork_copies;
+    run.visited.forks_waited = num_forks_ - counts.forks;
     if (settings.preemption_mode == vllm::PreemptionMode::kSwap) {
       run.visited.host_full = run.visited.preemptions - run.visited.swaps_out;
     }
@@ -209,7 +220,37 @@ class Swarm {
     mix.abort_permille = Rarely(4) ? random_.Between(10, 200) : 0;
     mix.num_priorities = random_.Between(1, 4);
     mix.num_arrivals = Flip() ? 1 : random_.Between(2, 30);
+    if (forks_.Below(2) == 0) {
+      mix.num_forks = forks_.Between(1, 20);
+      mix.fork_percent = forks_.Between(5, 60);
+      mix.drop_percent = forks_.Below(2) == 0 ? 0 : forks_.Between(1, 20);
+    }
     return mix;
+  }
+
+  // A fork needs that nothing of its parent is in flight.
+  void ForkOrDrop(const Mix& mix, ProgramDriver* driver) {
+    const State& state = driver->state();
+    if (forks_.Between(1, 100) <= mix.fork_percent &&
+        num_forks_ < mix.num_forks && !state.Unfinished().empty()) {
+      while (state.num_in_flight() > 0 && driver->difference().empty()) {
+        driver->Do(Complete{static_cast<uint32_t>(forks_.Below(100))});
+      }
+      std::vector<RequestId> ids = state.Running();
+      if (forks_.Below(4) == 0 || ids.empty()) ids = state.Unfinished();
+      for (int64_t n = forks_.Between(1, 3); n > 0 && !ids.empty(); --n) {
+        const RequestId parent = ids[forks_.Below(ids.size())];
+        const auto child = static_cast<RequestId>(kFirstFork + num_forks_++);
+        driver->Do(Fork{parent, child, forks_.Between(1, mix.max_outputs),
+                        forks_.Between(1, mix.num_priorities),
+                        forks_.Between(1, mix.num_arrivals)});
+        answers_.push_back(state.Tokens(parent));
+      }
+    }
+    const std::vector<RequestId> ids = state.Unfinished();
+    if (forks_.Between(1, 100) <= mix.drop_percent && !ids.empty()) {
+      driver->Do(Drop{ids[forks_.Below(ids.size())]});
+    }
   }
 
   Add NewRequest(RequestId id, const Mix& mix) {
@@ -249,8 +290,13 @@ class Swarm {
   }
 
   RandomStream random_;
+  // A stream of its own: a seed without forks is the program it was.
+  RandomStream forks_;
   const bool groups_;
+  static constexpr int64_t kFirstFork = 1000;  // names of forks
+
   std::vector<std::vector<int64_t>> answers_;
+  int64_t num_forks_ = 0;
 };
 
 }  // namespace

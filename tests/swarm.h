@@ -2,7 +2,7 @@
 //
 // Model:      swarm testing: each seed first decides which features exist at all
 //             in its run and how the rest is skewed, then drives a State with
-//             random requests, steps and aborts, and drains it. Runs that lack a
+//             random requests, forks, steps, drops and aborts, and drains it. Runs that lack a
 //             feature reach states that runs with everything never see.
 // Determinism: a seed is a program, on every machine.
 #ifndef KVSIM_TESTS_SWARM_H_
@@ -27,7 +27,10 @@ struct Visited {
   int64_t copies = 0;
   int64_t swaps_out = 0;
   int64_t swaps_in = 0;
-  int64_t host_full = 0;  // preempted by recompute beside swaps, all the run
+  int64_t host_full = 0;    // preempted by recompute beside swaps, all the run
+  int64_t forks = 0;        // that ran at once
+  int64_t fork_copies = 0;  // blocks
+  int64_t forks_waited = 0;
 
   void Add(const StepPlan& plan);
 };

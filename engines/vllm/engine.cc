@@ -53,6 +53,11 @@ Engine::Admission VllmEngine::Add(const RequestParams& params) {
   if (params.num_prompt_tokens >= settings_.max_model_len) {
     return Admission::kTooLong;
   }
+  waiting_.PushBack(NewRequest(params));
+  return Admission::kQueued;
+}
+
+Request* VllmEngine::NewRequest(const RequestParams& params) {
   if (unused_.empty()) {
     storage_.push_back(std::make_unique<Request>());
     unused_.push_back(storage_.back().get());
@@ -66,15 +71,53 @@ Engine::Admission VllmEngine::Add(const RequestParams& params) {
   request->id_text = std::to_string(params.id);
   request->num_prompt = params.num_prompt_tokens;
   request->max_tokens = params.max_tokens;
-  request->blocks.id = params.id;
+  request->blocks.id = num_named_++;
   request->blocks.keys = params.keys;
   request->blocks.num_prompt = params.num_prompt_tokens;
   const size_t at = static_cast<size_t>(params.id);
   if (by_id_.size() <= at) by_id_.resize(at + 1, nullptr);
   KVSIM_CHECK(by_id_[at] == nullptr);
   by_id_[at] = request;
-  waiting_.PushBack(request);
-  return Admission::kQueued;
+  return request;
+}
+
+Engine::Forked VllmEngine::Fork(RequestId parent, const RequestParams& params) {
+  const Request* from = Lookup(parent);
+  KVSIM_CHECK(from != nullptr && from->num_in_flight == 0 &&
+              from->num_placeholders == 0);
+  KVSIM_CHECK(params.num_prompt_tokens == from->num_prompt &&
+              params.max_tokens > from->num_outputs);
+  Request* child = NewRequest(params);
+  child->num_outputs = from->num_outputs;
+  const bool runs =
+      from->status == Request::Status::kRunning &&
+      from->num_computed >= from->num_prompt &&
+      static_cast<int64_t>(running_.size()) < settings_.max_num_seqs &&
+      cache_.Fork(from->blocks, &child->blocks) == Refusal::kNone;
+  if (!runs) {
+    waiting_.PushBack(child);
+    return Forked::kWaits;
+  }
+  child->status = Request::Status::kRunning;
+  child->num_computed = from->num_computed;
+  child->num_drafts = from->num_drafts;
+  running_.push_back(child);
+  return Forked::kRuns;
+}
+
+void VllmEngine::Drop(RequestId id) {
+  Request* request = Lookup(id);
+  KVSIM_CHECK(request != nullptr);
+  if (request->status == Request::Status::kRunning) {
+    cache_.Free(&request->blocks);
+    std::erase(running_, request);
+  } else if (request->status == Request::Status::kSwapped) {
+    cache_.FreeHost(&request->blocks);
+    swapped_.Remove(request);
+  } else if (!set_aside_.Remove(request)) {
+    waiting_.Remove(request);
+  }
+  Forget(request);
 }
 
 Request* VllmEngine::Lookup(RequestId id) const {
@@ -440,6 +483,10 @@ EngineCounts VllmEngine::Counts() const {
   counts.allocations = pool.allocations();
   counts.evictions = pool.evictions();
   counts.evicted_keys = pool.evicted_keys();
+  const KvCacheManager::ForkCounts& forks = cache_.fork_counts();
+  counts.forks = forks.forks;
+  counts.forked_blocks = forks.shared_blocks;
+  counts.fork_copies = forks.copies;
   return counts;
 }
 

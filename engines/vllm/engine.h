@@ -45,6 +45,8 @@ class VllmEngine final : public Engine {
   void Schedule(StepPlan* plan) override;
   void Complete(const StepPlan& plan, std::span<const int32_t> num_sampled,
                 std::vector<RequestId>* finished) override;
+  Forked Fork(RequestId parent, const RequestParams& child) override;
+  void Drop(RequestId id) override;
   RequestId WaitingHead() const override;
   RequestId AbortHead() override;
 
@@ -68,6 +70,8 @@ class VllmEngine final : public Engine {
 
  private:
   explicit VllmEngine(const Settings& settings);
+
+  Request* NewRequest(const RequestParams& params);
 
   // Scheduling; each returns or updates the tokens left in the budget.
   int64_t ScheduleRunning(StepPlan* plan);
@@ -111,6 +115,7 @@ class VllmEngine final : public Engine {
   std::vector<Request*> by_id_;
   std::vector<std::unique_ptr<Request>> storage_;
   std::vector<Request*> unused_;
+  int64_t num_named_ = 0;  // requests ever
 };
 
 }  // namespace kvsim::vllm

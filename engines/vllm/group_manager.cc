@@ -101,7 +101,10 @@ int64_t GroupManager::Need(const RequestBlocks& request,
   int64_t required = BlocksFor(slots);
   if (slots.whole_prompt) required = std::min(required, max_admission_blocks_);
   const auto held = static_cast<int64_t>(Of(request).table.size());
-  if (hit == nullptr) return std::max<int64_t>(required - held, 0);
+  if (hit == nullptr) {
+    return std::max<int64_t>(required - held, 0) +
+           (WritesShared(request, slots.computed) ? 1 : 0);
+  }
   const int64_t skipped = SkippedTokens(slots.hit) / group_.block_tokens;
   const int64_t served = hit->size();
   const int64_t copied =
@@ -125,15 +128,33 @@ bool GroupManager::CopyOnWrite(RequestBlocks* request, int64_t computed,
                                bool admitted, BlockCopy* copy) {
   const int64_t rows = computed % group_.block_tokens;
   if (!admitted || rows == 0 || group_.kind == GroupKind::kCross) return false;
-  GroupBlocks& blocks = Of(request);
-  copy->group = static_cast<int>(index_);
-  copy->from = blocks.table.back();
-  blocks.table.pop_back();
-  pool_.Allocate(1, &blocks.table, copy->group);
-  copy->to = blocks.table.back();
-  pool_.Touch(copy->to);
-  pool_.AddRows(copy->to, rows);
+  CopyEntry(&Of(request), computed, copy);
   return true;
+}
+
+bool GroupManager::CopyShared(RequestBlocks* request, int64_t computed,
+                              BlockCopy* copy) {
+  if (!WritesShared(*request, computed)) return false;
+  GroupBlocks& blocks = Of(request);
+  CopyEntry(&blocks, computed, copy);
+  // The old block's slack is the other owners' from here on.
+  if (blocks.table.back() == copy->to) tail_slack_rows_ += TailSlack(blocks);
+  return true;
+}
+
+// The table's place in the block becomes the copies'.
+void GroupManager::CopyEntry(GroupBlocks* blocks, int64_t computed,
+                             BlockCopy* copy) {
+  BlockId& entry =
+      blocks->table[static_cast<size_t>(computed / group_.block_tokens)];
+  copy->group = static_cast<int>(index_);
+  copy->from = entry;
+  std::vector<BlockId> taken;
+  pool_.Allocate(1, &taken, copy->group);
+  copy->to = entry = taken[0];
+  pool_.Touch(copy->to);
+  pool_.AddRows(copy->to, computed % group_.block_tokens);
+  NoteCopy(*copy);
 }
 
 void GroupManager::Take(RequestBlocks* request, const SlotRequest& slots) {
@@ -170,7 +191,7 @@ void GroupManager::KeyFullBlocks(RequestBlocks* request, int64_t num_tokens) {
       if (i >= full) break;
     }
     const BlockId id = blocks.table[static_cast<size_t>(i)];
-    if (id == kNullBlock) continue;
+    if (id == kNullBlock || (forked_ && pool_.HasKey(id))) continue;
     if (keeps_every_key_ && i + kAhead < full) {
       pool_.PrefetchKey(GroupKey(
           keys[static_cast<size_t>((i + kAhead + 1) * stride - 1)], index_));
@@ -259,7 +280,9 @@ void GroupManager::Free(RequestBlocks* request) {
   GroupBlocks& blocks = Of(request);
   CompleteRows(request, request->rows_done,
                blocks.num_keyed * group_.block_tokens);
-  tail_slack_rows_ -= TailSlack(blocks);
+  if (!forked_ || blocks.table.empty() || Owners(blocks.table.back()) <= 1) {
+    tail_slack_rows_ -= TailSlack(blocks);
+  }
   pool_.ReleaseReversed(blocks.table);
   blocks.table.clear();
   blocks.num_keyed = blocks.slots_end = 0;
@@ -296,7 +319,7 @@ void GroupManager::SwapOut(RequestBlocks* request, HostPool* host,
     const BlockId id = blocks.table[i];
     places.push_back(id == kNullBlock ? kNotInHost : host->Take());
     if (id == kNullBlock) continue;
-    swaps->push_back({static_cast<int>(index_), id, places.back()});
+    swaps->push_back({static_cast<int>(index_), WrittenIn(id), places.back()});
   }
   const bool started = blocks.started;
   const std::vector<int64_t> older = blocks.older;
@@ -335,6 +358,64 @@ void GroupManager::FreeHost(RequestBlocks* request, HostPool* host) {
     if (id != kNotInHost) host->Release(id);
   }
   places.clear();
+}
+
+// --- forks ------------------------------------------------------------------------
+
+int64_t GroupManager::Owners(BlockId id) const {
+  const int64_t refs = pool_.RefCount(id);
+  if (refs <= 1 || held_for_copies_.empty()) return refs;
+  const auto held = held_for_copies_.find(id);
+  return held == held_for_copies_.end() ? refs : refs - held->second;
+}
+
+void GroupManager::NoteCopy(const BlockCopy& copy) {
+  ++held_for_copies_[copy.from];
+  ++held_for_copies_[copy.to];
+  copied_from_[copy.to] = copy.from;
+}
+
+// Swaps run before the step's copies do: what a copy will hold is still where it
+// comes from.
+BlockId GroupManager::WrittenIn(BlockId id) const {
+  for (auto from = copied_from_.find(id); from != copied_from_.end();
+       from = copied_from_.find(id)) {
+    id = from->second;
+  }
+  return id;
+}
+
+// Only a block that is not full is written; encoder rows never after the first step.
+bool GroupManager::WritesShared(const RequestBlocks& request,
+                                int64_t computed) const {
+  if (!forked_ || computed % group_.block_tokens == 0 ||
+      group_.kind == GroupKind::kCross ||
+      group_.kind == GroupKind::kRecurrent) {
+    return false;
+  }
+  const std::vector<BlockId>& table = Of(request).table;
+  const auto at = static_cast<size_t>(computed / group_.block_tokens);
+  return at < table.size() && Owners(table[at]) > 1;
+}
+
+int64_t GroupManager::Fork(const RequestBlocks& parent, RequestBlocks* child,
+                           std::vector<BlockCopy>*) {
+  forked_ = true;
+  GroupBlocks& blocks = Of(child);
+  blocks = Of(parent);
+  if (group_.kind != GroupKind::kCross) {
+    const int64_t computed = CeilDiv(parent.rows_done, group_.block_tokens);
+    blocks.table.resize(static_cast<size_t>(computed));
+    blocks.slots_end =
+        std::min(blocks.slots_end, computed * group_.block_tokens);
+  }
+  int64_t shared = 0;
+  for (BlockId id : blocks.table) {
+    if (id == kNullBlock) continue;
+    pool_.Touch(id);
+    ++shared;
+  }
+  return shared;
 }
 
 // --- rows and the ledger ----------------------------------------------------------

@@ -8,7 +8,10 @@
 //             takes, which blocks get keys.
 // Invariants: (1) every block of a table is held once for it;
 //             (2) keys are settled for a prefix of the table;
-//             (3) tail_slack_rows = Σ over tables (blocks·block_tokens − slots).
+//             (3) tail_slack_rows = Σ over tables (blocks·block_tokens − slots),
+//                 once for tables that end in the same block;
+//             (4) after a fork, the owners of a block that is not full asked for
+//                 the same rows of it.
 // Costs:      O(blocks taken, dropped or keyed); O(1) when nothing changes.
 // Errors:     none; the caller asks Need() before it takes.
 // Source:     single_type_kv_cache_manager.py (2026-08-17).
@@ -19,6 +22,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "allocator/block_pool.h"
 #include "allocator/host_pool.h"
 #include "allocator/ledger.h"
@@ -66,6 +70,9 @@ class GroupManager {
   // True when there was one; then both blocks have one owner more than tables say.
   virtual bool CopyOnWrite(RequestBlocks* request, int64_t computed,
                            bool admitted, BlockCopy* copy);
+  // Copies the block that this step would write into although a fork has it too.
+  // Otherwise the same.
+  bool CopyShared(RequestBlocks* request, int64_t computed, BlockCopy* copy);
   // Slots behind what the table has.
   virtual void Take(RequestBlocks* request, const SlotRequest& slots);
   // Gives back what nobody needs once `processed` tokens are computed.
@@ -76,11 +83,26 @@ class GroupManager {
                            int64_t known);
   virtual void Free(RequestBlocks* request);
   virtual void StartStep() {}
+  // The step's copies are let go.
+  void EndStep() {
+    held_for_copies_.clear();
+    copied_from_.clear();
+  }
   // From now on blocks that are given back get their scores.
   void ValueBlocksBy(const BlockWorth* worth) { worth_ = worth; }
   // Scores of all blocks of a request that is about to give them back.
   void RaiseValues(const RequestBlocks& request,
                    const std::vector<BlockWorth::Segment>& segments);
+
+  // --- forks ----------------------------------------------------------------------
+  // Blocks that Fork() takes.
+  virtual int64_t ForkNeed(const RequestBlocks&) const { return 0; }
+  // Makes the child's table of the parent's: blocks with computed rows are shared,
+  // slots behind them are not. Appends copies of what is written in place; both
+  // their blocks have one owner more than tables say. Returns the blocks shared.
+  // REQUIRES: nothing of the parent is in flight; the child holds nothing.
+  virtual int64_t Fork(const RequestBlocks& parent, RequestBlocks* child,
+                       std::vector<BlockCopy>* copies);
 
   // --- host memory ----------------------------------------------------------------
   // Blocks with computed rows or states: those that would move.
@@ -128,6 +150,8 @@ class GroupManager {
   // The score of one block that goes while its request runs on.
   void RaiseValue(const RequestBlocks& request, size_t entry);
   void AddCommonAccounts(LedgerSnapshot* ledger) const;
+  // What a table's entry gets by a copy of this step.
+  void NoteCopy(const BlockCopy& copy);
 
   const CacheGroup group_;
   const CacheUnits units_;
@@ -142,14 +166,26 @@ class GroupManager {
   BlockPool& pool_;
   const BlockWorth* worth_ = nullptr;  // when cached blocks go by value
   int64_t tail_slack_rows_ = 0;
+  bool forked_ = false;  // ever
 
  private:
   // Tokens that get slots, and the rows of a table's blocks behind them.
   int64_t SlotsEnd(const SlotRequest& slots) const;
+  // Tables that have the block.
+  int64_t Owners(BlockId id) const;
+  // Where the contents of a table's block are now.
+  BlockId WrittenIn(BlockId id) const;
+  bool WritesShared(const RequestBlocks& request, int64_t computed) const;
+  void CopyEntry(GroupBlocks* blocks, int64_t computed, BlockCopy* copy);
   int64_t TailSlack(const GroupBlocks& blocks) const;
   int64_t WindowSlack(const std::vector<RequestBlocks*>& requests) const;
   // Leading table entries that can hold something computed.
   size_t ComputedEntries(const RequestBlocks& request) const;
+
+  // Of this step's copies: owners beyond the tables, and sources by target. Never
+  // iterated.
+  absl::flat_hash_map<BlockId, int64_t> held_for_copies_;
+  absl::flat_hash_map<BlockId, BlockId> copied_from_;
 };
 
 }  // namespace kvsim::vllm

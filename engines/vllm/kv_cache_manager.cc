@@ -144,15 +144,38 @@ Refusal KvCacheManager::Extend(RequestBlocks* request, int64_t num_tokens,
 
 void KvCacheManager::Take(RequestBlocks* request, const SlotRequest& slots,
                           bool admitted) {
-  if (units_.fine_hits) {
+  const bool shares = fork_counts_.forks > 0 && !admitted;
+  for (size_t g = 0; g < groups_.size() && (units_.fine_hits || shares); ++g) {
     BlockCopy copy;
-    for (const auto& group : groups_) {
-      if (group->CopyOnWrite(request, slots.computed, admitted, &copy)) {
-        copies_.push_back(copy);
-      }
+    if (shares && groups_[g]->CopyShared(request, slots.computed, &copy)) {
+      copies_.push_back(copy);
+      ++fork_counts_.copies;
+    }
+    if (units_.fine_hits &&
+        groups_[g]->CopyOnWrite(request, slots.computed, admitted, &copy)) {
+      copies_.push_back(copy);
     }
   }
   for (const auto& group : groups_) group->Take(request, slots);
+}
+
+Refusal KvCacheManager::Fork(const RequestBlocks& parent,
+                             RequestBlocks* child) {
+  KVSIM_CHECK(parent.holder != RequestBlocks::kHoldsNothing &&
+              child->holder == RequestBlocks::kHoldsNothing);
+  int64_t need = 0;
+  for (const auto& group : groups_) need += group->ForkNeed(parent);
+  if (need > pool_.num_free()) return Refusal::kBlocks;
+  child->groups.resize(groups_.size());
+  child->rows_done = parent.rows_done;
+  child->junction = parent.junction;
+  AddHolder(child);
+  for (const auto& group : groups_) {
+    fork_counts_.shared_blocks += group->Fork(parent, child, &copies_);
+  }
+  fork_counts_.copies += need;
+  ++fork_counts_.forks;
+  return Refusal::kNone;
 }
 
 void KvCacheManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens) {
@@ -255,6 +278,7 @@ void KvCacheManager::EndStep(std::vector<BlockCopy>* copies) {
     ends.push_back(copies_[i].from);
   }
   pool_.ReleaseReversed(ends);
+  for (const auto& group : groups_) group->EndStep();
   copies->insert(copies->end(), copies_.begin(), copies_.end());
   copies_.clear();
 }

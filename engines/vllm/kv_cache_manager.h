@@ -11,6 +11,9 @@
 //             new blocks. Copies' other halves stay held until EndStep().
 // Invariants: (1) "no room" took nothing (but may have given back);
 //             (2) the groups' accounts and the pool's sum to the pool's bytes.
+// Forks:      a child begins with the parent's blocks, each with one more owner.
+//             Before a sequence writes into a block that another one has too, it
+//             takes a copy; the last one left writes in place.
 // Costs:      Extend O(groups) when nothing changes, else O(blocks taken, dropped or
 //             keyed); FindHit O(blocks looked at), O(1) while nothing it depends on
 //             changed; Ledger O(groups · requests that hold blocks) with windows or
@@ -66,6 +69,10 @@ class KvCacheManager {
   // lookahead; num_processed of them are computed, the others in flight.
   Refusal Extend(RequestBlocks* request, int64_t num_tokens,
                  int64_t num_computed, int64_t num_processed, int64_t num_new);
+  // A child that holds what the parent has computed (GroupManager::Fork); its id,
+  // keys and num_prompt are set. REQUIRES: the parent holds blocks, the child none;
+  // nothing of the parent is in flight.
+  Refusal Fork(const RequestBlocks& parent, RequestBlocks* child);
   // Keys for the full blocks below num_tokens (asynchronous scheduling learns
   // its tokens late).
   void CacheBlocks(RequestBlocks* request, int64_t num_tokens);
@@ -101,6 +108,13 @@ class KvCacheManager {
   LedgerSnapshot Ledger() const;
   // The held and idle blocks of one group. REQUIRES: group < num_groups().
   LedgerSnapshot GroupLedger(size_t group) const;
+  // Ever.
+  struct ForkCounts {
+    int64_t forks = 0;
+    int64_t shared_blocks = 0;  // at forks
+    int64_t copies = 0;         // at forks and when shared blocks were written
+  };
+  const ForkCounts& fork_counts() const { return fork_counts_; }
   const BlockPool& pool() const { return pool_; }
   const HostPool& host() const { return host_; }
   const CacheUnits& units() const { return units_; }
@@ -135,7 +149,8 @@ class KvCacheManager {
   int64_t remembered_id_ = kNobody;
   int64_t remembered_tokens_ = 0;
 
-  std::vector<BlockCopy> copies_;  // of this step
+  std::vector<BlockCopy> copies_;  // of this step, and of forks before it
+  ForkCounts fork_counts_;
   std::vector<RequestBlocks*> holders_;
 };
 

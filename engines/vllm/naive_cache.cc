@@ -91,7 +91,8 @@ std::optional<int64_t> NaiveCache::NeedOf(size_t g, const Holder& holder,
   if (asked.gate) required = std::min(required, Cap(g));
   if (hit == nullptr) {
     const auto held = static_cast<int64_t>(holder.tables[g].ids.size());
-    return std::max<int64_t>(0, required - held);
+    return std::max<int64_t>(0, required - held) +
+           static_cast<int64_t>(SharedPlaces(g, holder, asked.computed).size());
   }
   const int64_t skipped =
       rules_.Skipped(g, hit->tokens) / Group(g).block_tokens;
@@ -185,6 +186,7 @@ NaiveCache::Answer NaiveCache::Extend(Holder* holder, int64_t known,
   const Asked asked = AskFor(computed, num_new);
   if (*Need(*holder, asked, nullptr) > pool_.NumFree()) return Answer::kBlocks;
   for (size_t g = 0; g < num_groups(); ++g) {
+    CopyShared(g, holder, computed);
     if (rules_.Aligned(g)) CopyRunningState(g, holder, computed);
   }
   for (size_t g = 0; g < num_groups(); ++g) TakeNew(g, holder, asked);
@@ -299,6 +301,113 @@ void NaiveCache::TakeStates(size_t g, Table* table, const Asked& asked) {
   table->started = true;
 }
 
+// --- forks ---------------------------------------------------------------------------
+
+// What copies hold until the step's scheduling ends is no owner's.
+bool NaiveCache::IsOthersToo(BlockId id) const {
+  int64_t owners = pool_.Owners(id);
+  if (mistake_ == NaiveMistake::kLastOwnerCopies) return owners > 1;
+  for (const BlockCopy& copy : copies_) {
+    if (copy.from == id) --owners;
+    if (copy.to == id) --owners;
+  }
+  return owners > 1;
+}
+
+// Encoder rows are never written again, states were copied at the fork.
+std::vector<size_t> NaiveCache::SharedPlaces(size_t g, const Holder& holder,
+                                             int64_t computed) const {
+  std::vector<size_t> places;
+  if (Group(g).kind == GroupKind::kCross ||
+      Group(g).kind == GroupKind::kRecurrent ||
+      mistake_ == NaiveMistake::kWritesSharedTail) {
+    return places;
+  }
+  const Ids& ids = holder.tables[g].ids;
+  auto place = static_cast<size_t>(computed / Group(g).block_tokens);
+  for (; place < ids.size(); ++place) {
+    if (ids[place] != kNullBlock && IsOthersToo(ids[place])) {
+      places.push_back(place);
+    }
+  }
+  return places;
+}
+
+void NaiveCache::CopyShared(size_t g, Holder* holder, int64_t computed) {
+  for (size_t place : SharedPlaces(g, *holder, computed)) {
+    BlockId& id = holder->tables[g].ids[place];
+    const BlockId from = id, to = pool_.Pop(g);
+    pool_.Rows(to) = pool_.Rows(from);
+    pool_.Touch(to);
+    id = to;
+    if (mistake_ == NaiveMistake::kCopyIsNotHeld) pool_.Release({from, to});
+    copies_.push_back({static_cast<int>(g), from, to});
+    ++fork_counts_.copies;
+  }
+}
+
+// A state is final once its block of tokens is; what stands at the block of the
+// next token or behind it is still written.
+std::vector<size_t> NaiveCache::OwnStates(size_t g,
+                                          const Holder& holder) const {
+  std::vector<size_t> places;
+  const Ids& ids = holder.tables[g].ids;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto end = static_cast<int64_t>(i + 1) * Group(g).block_tokens;
+    if (ids[i] != kNullBlock && end > holder.num_written) places.push_back(i);
+  }
+  return places;
+}
+
+bool NaiveCache::Fork(const Holder& parent, Holder* child) {
+  size_t need = 0;
+  for (size_t g = 0; g < num_groups(); ++g) {
+    if (Group(g).kind != GroupKind::kRecurrent) continue;
+    need += OwnStates(g, parent).size();
+  }
+  if (static_cast<int64_t>(need) > pool_.NumFree()) return false;
+  child->junction = parent.junction;
+  child->num_written = parent.num_written;
+  child->tables.resize(num_groups());
+  for (size_t g = 0; g < num_groups(); ++g) ForkTable(g, parent, child);
+  ++fork_counts_.forks;
+  return true;
+}
+
+void NaiveCache::ForkTable(size_t g, const Holder& parent, Holder* child) {
+  const CacheGroup& group = Group(g);
+  Table& table = child->tables[g];
+  table = parent.tables[g];
+  std::vector<size_t> own;
+  if (group.kind == GroupKind::kRecurrent) {
+    own = OwnStates(g, parent);
+    if (mistake_ == NaiveMistake::kForksShareStates) own.clear();
+  } else if (group.kind != GroupKind::kCross) {
+    // Slots behind the last row are the parent's.
+    while (static_cast<int64_t>(table.ids.size() - 1) * group.block_tokens >=
+           parent.num_written) {
+      table.ids.pop_back();
+    }
+    const auto end =
+        static_cast<int64_t>(table.ids.size()) * group.block_tokens;
+    table.slots_end = std::min(table.slots_end, end);
+  }
+  for (size_t i = 0; i < table.ids.size(); ++i) {
+    BlockId& id = table.ids[i];
+    if (id == kNullBlock) continue;
+    pool_.Touch(id);
+    if (std::find(own.begin(), own.end(), i) == own.end()) {
+      ++fork_counts_.shared_blocks;
+      continue;
+    }
+    const BlockId from = id;
+    id = pool_.Pop(g);
+    pool_.Touch(id);
+    copies_.push_back({static_cast<int>(g), from, id});
+    ++fork_counts_.copies;
+  }
+}
+
 // --- giving back --------------------------------------------------------------------
 
 // From the end of what is skipped down to the first entry that is null.
@@ -407,6 +516,15 @@ NaiveCache::Table NaiveCache::HostTable(size_t g, const Holder& holder) const {
   return table;
 }
 
+// Swaps run before the step's copies do: what a copy will hold is still where it
+// comes from.
+BlockId NaiveCache::WrittenIn(BlockId id) const {
+  for (const BlockCopy& copy : copies_) {
+    if (copy.to == id) return WrittenIn(copy.from);
+  }
+  return id;
+}
+
 std::optional<std::vector<BlockSwap>> NaiveCache::SwapOut(Holder* holder) {
   std::vector<Table> hosted;
   std::vector<BlockSwap> swaps;
@@ -414,7 +532,8 @@ std::optional<std::vector<BlockSwap>> NaiveCache::SwapOut(Holder* holder) {
     DropSkipped(g, holder, holder->num_written);
     hosted.push_back(HostTable(g, *holder));
     for (BlockId id : hosted.back().ids) {
-      if (id != kNowhere) swaps.push_back({static_cast<int>(g), id, 0});
+      if (id == kNowhere) continue;
+      swaps.push_back({static_cast<int>(g), WrittenIn(id), 0});
     }
   }
   if (swaps.size() > host_.size()) return std::nullopt;
@@ -532,7 +651,7 @@ void NaiveCache::KeyPart(size_t g, Holder* holder, int64_t known) {
 void NaiveCache::AddKey(size_t g, const Holder& holder, int64_t end,
                         BlockId id) {
   const Tokens prefix(holder.tokens.begin(), holder.tokens.begin() + end);
-  pool_.AddKey(id, {g, prefix});
+  if (!pool_.AddKey(id, {g, prefix})) return;  // a fork has given it the key
   if (Group(g).kind == GroupKind::kRecurrent) {
     keyed_this_step_.insert({g, prefix});
     blocks_keyed_this_step_.insert(id);

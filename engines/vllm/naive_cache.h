@@ -37,6 +37,9 @@ enum class NaiveMistake {
   kLastOfEqualsOnly,    // of groups that are looked up together
   kGuardsBlocks,        // a state of an equal key in an older block is hit
   kLosesSwappedTail,    // a block that is not full does not reach host memory
+  kWritesSharedTail,    // forks write into one block
+  kForksShareStates,    // … and go on in one running state
+  kLastOwnerCopies,     // a block that others had copied is copied once more
 };
 
 class NaiveCache {
@@ -87,6 +90,9 @@ class NaiveCache {
   // What is full within the first `known` tokens can be hit from now on.
   void Key(Holder* holder, int64_t known);
   void Write(Holder* holder, int64_t num_tokens);
+  // The child holds what the parent has written; it has tokens and nothing else.
+  // False: no room for the states that it needs for itself.
+  bool Fork(const Holder& parent, Holder* child);
   void Free(Holder* holder);
 
   // --- host memory --------------------------------------------------------------
@@ -102,6 +108,10 @@ class NaiveCache {
   }
 
   // --- levels -------------------------------------------------------------------
+  struct ForkCounts {
+    int64_t forks = 0, shared_blocks = 0, copies = 0;
+  };
+  const ForkCounts& fork_counts() const { return fork_counts_; }
   const NaivePool& pool() const { return pool_; }
   LedgerSnapshot Recount(const std::vector<const Holder*>& holders) const;
   // The blocks of `group` alone; their bytes are the pool of the answer.
@@ -132,6 +142,16 @@ class NaiveCache {
   bool ContinuesKeyedState(size_t g, const Holder& holder,
                            int64_t computed) const;
 
+  // Whether another holder has the block too.
+  bool IsOthersToo(BlockId id) const;
+  // Places of blocks that writing from `computed` on would change for others.
+  std::vector<size_t> SharedPlaces(size_t g, const Holder& holder,
+                                   int64_t computed) const;
+  // Those of states that a fork of the holder cannot share.
+  std::vector<size_t> OwnStates(size_t g, const Holder& holder) const;
+  void CopyShared(size_t g, Holder* holder, int64_t computed);
+  BlockId WrittenIn(BlockId id) const;
+  void ForkTable(size_t g, const Holder& parent, Holder* child);
   void TakeHit(Holder* holder, const NaiveHit& hit);
   void CopyHitPart(size_t g, Holder* holder, int64_t hit_tokens);
   void CopyRunningState(size_t g, Holder* holder, int64_t computed);
@@ -164,8 +184,9 @@ class NaiveCache {
   std::set<BlockId> host_;                    // free blocks of host memory
   std::set<NaivePool::Key> keyed_this_step_;  // of states
   std::set<BlockId> blocks_keyed_this_step_;
-  std::vector<BlockCopy> copies_;  // of this step
-  int64_t scheduled_tokens_ = 0;   // ever
+  std::vector<BlockCopy> copies_;  // of this step, and of forks before it
+  ForkCounts fork_counts_;
+  int64_t scheduled_tokens_ = 0;  // ever
 };
 
 }  // namespace kvsim::vllm

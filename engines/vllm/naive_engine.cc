@@ -19,12 +19,45 @@ Engine::Admission NaiveEngine::Add(const RequestParams& params) {
   if (params.num_prompt_tokens >= settings_.max_model_len) {
     return Admission::kTooLong;
   }
+  NewRequest(params);
+  waiting_.push_back(params.id);
+  return Admission::kQueued;
+}
+
+NaiveEngine::Request& NaiveEngine::NewRequest(const RequestParams& params) {
   Request& request = requests_[params.id];
   request.params = params;
   request.held.num_prompt = params.num_prompt_tokens;
   request.held.tokens = dynamic_cast<TokenChain&>(*params.keys).tokens();
-  waiting_.push_back(params.id);
-  return Admission::kQueued;
+  return request;
+}
+
+Engine::Forked NaiveEngine::Fork(RequestId parent,
+                                 const RequestParams& params) {
+  const Request& from = requests_.at(parent);
+  Request& child = NewRequest(params);
+  child.outputs = from.outputs;
+  const bool prompt_done =
+      IsRunning(parent) && from.computed >= from.params.num_prompt_tokens;
+  const auto num_running = static_cast<int64_t>(running_.size());
+  if (!prompt_done || num_running == settings_.max_num_seqs ||
+      !cache_.Fork(from.held, &child.held)) {
+    waiting_.push_back(params.id);
+    return Forked::kWaits;
+  }
+  child.computed = from.computed;
+  child.drafts = from.drafts;
+  running_.push_back(params.id);
+  return Forked::kRuns;
+}
+
+void NaiveEngine::Drop(RequestId id) {
+  cache_.Free(&requests_.at(id).held);
+  cache_.FreeHost(&requests_.at(id).held);
+  for (Queue* queue : {&running_, &waiting_, &set_aside_, &swapped_}) {
+    queue->remove(id);
+  }
+  requests_.erase(id);
 }
 
 bool NaiveEngine::IsRunning(RequestId id) const {
@@ -399,6 +432,9 @@ EngineCounts NaiveEngine::Counts() const {
   counts.allocations = cache_.pool().allocations();
   counts.evictions = cache_.pool().evictions();
   counts.evicted_keys = cache_.pool().evicted_keys();
+  counts.forks = cache_.fork_counts().forks;
+  counts.forked_blocks = cache_.fork_counts().shared_blocks;
+  counts.fork_copies = cache_.fork_counts().copies;
   return counts;
 }
 

@@ -35,6 +35,8 @@ class NaiveEngine final : public Engine {
   void Schedule(StepPlan* plan) override;
   void Complete(const StepPlan& plan, std::span<const int32_t> num_sampled,
                 std::vector<RequestId>* finished) override;
+  Forked Fork(RequestId parent, const RequestParams& child) override;
+  void Drop(RequestId id) override;
   RequestId WaitingHead() const override;
   RequestId AbortHead() override;
 
@@ -68,6 +70,7 @@ class NaiveEngine final : public Engine {
     int64_t known() const { return params.num_prompt_tokens + outputs; }
   };
 
+  Request& NewRequest(const RequestParams& params);
   void ScheduleRunning(StepPlan* plan);
   int64_t Runnable(const Request& request) const;
   bool GetSlots(Request* request, int64_t num_new, StepPlan* plan);

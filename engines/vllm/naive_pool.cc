@@ -44,11 +44,12 @@ bool NaivePool::HasPartialKey(BlockId id) const {
                      [this](const Key& key) { return !IsFull(key); });
 }
 
-void NaivePool::AddKey(BlockId id, const Key& key) {
+bool NaivePool::AddKey(BlockId id, const Key& key) {
   std::list<Key>& keys = blocks_[id].keys;
-  if (std::find(keys.begin(), keys.end(), key) != keys.end()) return;
+  if (std::find(keys.begin(), keys.end(), key) != keys.end()) return false;
   keys.push_back(key);
   keys_[key].push_back(id);
+  return true;
 }
 
 void NaivePool::RemoveKey(BlockId id, const Key& key) {

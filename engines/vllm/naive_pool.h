@@ -54,8 +54,8 @@ class NaivePool {
   }
   // One owner less of each, in order; null entries are passed over.
   void Release(const Ids& ids);
-  // Nothing happens when the block has the key.
-  void AddKey(BlockId id, const Key& key);
+  // False, and nothing happens, when the block has the key.
+  bool AddKey(BlockId id, const Key& key);
   void MoveKeys(BlockId from, BlockId to);
 
   // Rows of a block that are computed.

@@ -150,6 +150,44 @@ void RecurrentManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens,
   blocks.partial_keyed = true;
 }
 
+int64_t RecurrentManager::ForkNeed(const RequestBlocks& parent) const {
+  const std::vector<BlockId>& table = Of(parent).table;
+  const auto size = static_cast<int64_t>(table.size());
+  const int64_t finished =
+      std::min(size, parent.rows_done / group_.block_tokens);
+  return size - finished -
+         std::count(table.begin() + static_cast<std::ptrdiff_t>(finished),
+                    table.end(), kNullBlock);
+}
+
+int64_t RecurrentManager::Fork(const RequestBlocks& parent,
+                               RequestBlocks* child,
+                               std::vector<BlockCopy>* copies) {
+  forked_ = true;
+  GroupBlocks& blocks = Of(child);
+  blocks = Of(parent);
+  const auto finished =
+      static_cast<size_t>(parent.rows_done / group_.block_tokens);
+  int64_t shared = 0;
+  for (size_t i = 0; i < blocks.table.size(); ++i) {
+    BlockId& entry = blocks.table[i];
+    if (entry == kNullBlock) continue;
+    pool_.Touch(entry);
+    if (i < finished) {
+      ++shared;
+      continue;
+    }
+    const BlockId from = entry;
+    std::vector<BlockId> taken;
+    pool_.Allocate(1, &taken, static_cast<int>(index_));
+    entry = taken[0];
+    pool_.Touch(entry);
+    copies->push_back({static_cast<int>(index_), from, entry});
+    NoteCopy(copies->back());
+  }
+  return shared;
+}
+
 // Every held state has one role; a shared one the strongest any owner gives it.
 void RecurrentManager::AddAccounts(const std::vector<RequestBlocks*>& requests,
                                    LedgerSnapshot* ledger) const {

@@ -12,6 +12,9 @@
 //             With fine hits the state at the prompt's last unit gets a partial
 //             key; going on inside that block copies it first, and the copy keeps
 //             the key.
+// Forks:      the states of finished blocks are read only and shared; all from the
+//             block of the next token on (the running one, drafts') are written in
+//             place, and the child gets copies at once.
 // Source:     single_type_kv_cache_manager.py MambaManager (2026-08-17).
 #ifndef KVSIM_ENGINES_VLLM_RECURRENT_MANAGER_H_
 #define KVSIM_ENGINES_VLLM_RECURRENT_MANAGER_H_
@@ -37,6 +40,9 @@ class RecurrentManager final : public GroupManager {
   void DropSkipped(RequestBlocks* request, int64_t processed) override;
   void CacheBlocks(RequestBlocks* request, int64_t num_tokens,
                    int64_t known) override;
+  int64_t ForkNeed(const RequestBlocks& parent) const override;
+  int64_t Fork(const RequestBlocks& parent, RequestBlocks* child,
+               std::vector<BlockCopy>* copies) override;
   void StartStep() override { keyed_this_step_.clear(); }
   void AddAccounts(const std::vector<RequestBlocks*>& requests,
                    LedgerSnapshot* ledger) const override;
