@@ -77,6 +77,12 @@ void ChromeTrace::NoteRequests(const StepRecord& record) {
       Phase('b', "running", resumed.id, record.start_ns);
     }
   }
+  if (record.plan != nullptr) {
+    for (const SwappedRequest& swap : record.plan->swapped_in) {
+      Phase('e', "preempted", swap.id, record.start_ns);
+      Phase('b', "running", swap.id, record.start_ns);
+    }
+  }
   for (const RequestId id : record.finished) {
     Phase('e', "running", id, record.end_ns);
   }

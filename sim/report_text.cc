@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "sim/preemption_report.h"
 
 namespace kvsim {
 namespace {
@@ -435,7 +436,8 @@ std::string ReportText(const Report& report, ByteUnits units) {
          absl::StrCat(CacheSection(report), LedgerSection(report, units),
                       GroupsSection(report, units), WasteLine(report, units),
                       BaselineSection(report), CostSection(report),
-                      PrefixCachingSection(report)) +
+                      PrefixCachingSection(report),
+                      PreemptionText(report, units)) +
          absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
 }
 

@@ -60,6 +60,7 @@ class RequestMetrics final : public StepObserver {
 
   // Of what has happened so far; may be called at any time.
   RequestSummary Summary() const;
+  int64_t recomputed_tokens() const { return totals_.recomputed_tokens; }
 
  private:
   static constexpr int64_t kNone = -1;

@@ -174,6 +174,7 @@ void Simulator::CompleteOldest(StepRecord* record) {
     sampled_.push_back(SampledTokens(work));
   }
   if (batch.total_tokens > 0) now_ns_ += cost_->StepNs(batch);
+  now_ns_ += options_.host_link.StepNs(batch);
   engine_->Complete(batch, sampled_, &finished_);
   for (RequestId id : finished_) EndRequest(id);
   record->processed = &batch;

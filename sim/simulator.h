@@ -31,6 +31,7 @@
 #include "absl/status/status.h"
 #include "engines/engine.h"
 #include "sim/cost_model.h"
+#include "sim/host_link.h"
 #include "sim/step_observer.h"
 #include "traces/request_keys.h"
 #include "traces/token_stream.h"
@@ -48,6 +49,7 @@ struct SimulatorOptions {
   // time does not bound when a faster server lets it start.
   Arrivals arrivals = Arrivals::kTimestamps;
   TokenStreamOptions tokens;
+  HostLink host_link;  // what swaps add to the time of their step
 };
 
 class Simulator {

@@ -19,6 +19,14 @@ Json Pairs(const std::vector<AdmittedRequest>& admissions) {
   return list;
 }
 
+Json Swaps(const std::vector<SwappedRequest>& swaps) {
+  Json list = Json::array();
+  for (const SwappedRequest& swap : swaps) {
+    list.push_back({swap.id, swap.num_tokens, swap.blocks.size()});
+  }
+  return list;
+}
+
 template <typename Ids>
 Json List(const Ids& ids) {
   Json list = Json::array();
@@ -171,6 +179,8 @@ void StepLog::AddScheduled(const StepRecord& record, Json* line) const {
   j["new"] = Pairs(plan.admitted);
   j["resumed"] = Pairs(plan.resumed);
   j["preempted"] = List(plan.preempted);
+  if (!plan.swapped_out.empty()) j["swapped_out"] = Swaps(plan.swapped_out);
+  if (!plan.swapped_in.empty()) j["swapped_in"] = Swaps(plan.swapped_in);
   if (!options_.detail) return;
   j["sched"] = Json::array();
   for (const ScheduledRequest& work : plan.scheduled) {

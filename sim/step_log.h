@@ -8,7 +8,8 @@
 //             scheduled: tokens, nsched, running, waiting, free (after
 //             scheduling), new and resumed ([id, hit tokens]), preempted, and in
 //             detail mode sched ([id, tokens]), blocks ({id: [new ids per
-//             group]}), ncommon, cow ([from, to]; absent when none); then finished, aborted, free_end, running_end,
+//             group]}), ncommon, swapped_out and swapped_in ([id, computed tokens,
+//             blocks]; absent when none), cow ([from, to]; absent when none); then finished, aborted, free_end, running_end,
 //             waiting_end, alloc, evict, evict_hashes, cached_keys, crc.
 //   req       arrive, first, done (step numbers), hit, pre, rehit.
 //   crc       CRC-32 of int32 little-endian: free queue, reference counts, has

@@ -18,9 +18,10 @@ TimelineRow TimelineRowOf(const StepRecord& record, const Engine& engine) {
   return {.counts = {record.step, record.start_ns, record.end_ns,
                      plan.total_tokens, Size(plan.scheduled), counts.running,
                      counts.waiting, counts.free_blocks, Size(plan.admitted),
-                     Size(plan.resumed), Size(plan.preempted),
-                     Size(record.finished), shape.prefill_tokens,
-                     shape.decode_requests, shape.ContextTokens()},
+                     Size(plan.resumed) + Size(plan.swapped_in),
+                     Size(plan.preempted), Size(record.finished),
+                     shape.prefill_tokens, shape.decode_requests,
+                     shape.ContextTokens()},
           .limit = plan.limit,
           .bytes = engine.Ledger().bytes};
 }

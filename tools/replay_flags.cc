@@ -112,6 +112,13 @@ void DeclareEngineFlags(CLI::App& command, ReplayFlags& flags) {
       "Tokens of which hits are multiples, a divisor of the blocks");
   add("--mamba-cache-mode", flags.state_mode,
       "States kept for prefix hits: none, align, all (align)");
+  add("--preemption-mode", flags.preemption_mode,
+      "recompute, or swap: rows of a preempted request go to host memory "
+      "(recompute)");
+  add("--swap-space", flags.swap_space,
+      "swap: host memory of one rank, in GiB or with a unit (4)");
+  add("--swap-bandwidth", flags.swap_bandwidth,
+      "swap: from and to host memory, each direction of one rank: 25GB/s");
   flag("--async-scheduling,!--no-async-scheduling", flags.async_scheduling,
        "Two batches in flight (off)");
   tell("--no-enable-prefix-caching,!--enable-prefix-caching",
@@ -153,7 +160,8 @@ void DeclareOutputFlags(CLI::App& command, ReplayFlags& flags) {
   add("--slo", flags.slo, "Goodput: ttft=2s,tpot=50ms,e2e=1min");
   add("--baseline", flags.baseline,
       "contiguous: the same trace without paging, three ways to reserve; "
-      "no-prefix-caching: what the cache saved");
+      "no-prefix-caching: what the cache saved; recompute or swap: the other "
+      "mode of preemption");
   add("--gpu-hour-price", flags.gpu_hour_price,
       "Price of one GPU for one hour, in your money");
   add("--timeline", flags.timeline, "CSV file, one row per step");
@@ -215,6 +223,7 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--retention-interval", !f.retention_interval.empty()},
        {"--prefix-match-unit", !f.prefix_match_unit.empty()},
        {"--mamba-cache-mode", !f.state_mode.empty()},
+       {"--preemption-mode", !f.preemption_mode.empty()},
        {"--num-gpu-blocks", !f.num_gpu_blocks.empty()},
        {"--max-num-seqs", !f.max_num_seqs.empty()},
        {"--max-num-batched-tokens", !f.max_num_batched_tokens.empty()},
@@ -244,6 +253,12 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--chrome-trace", !f.chrome_trace.empty()},
        {"--step-log", !f.step_log.empty()}},
       "with --mode engine only");
+}
+
+absl::Status RefuseSwapFlags(const ReplayFlags& f) {
+  return RefuseGiven({{"--swap-space", !f.swap_space.empty()},
+                      {"--swap-bandwidth", !f.swap_bandwidth.empty()}},
+                     "with --preemption-mode swap or --baseline swap only");
 }
 
 absl::Status RefuseTimingFlags(const ReplayFlags& f) {
@@ -322,6 +337,10 @@ absl::StatusOr<ReplayTraceOptions> TraceOptionsOf(const ReplayFlags& flags) {
   return result;
 }
 
+bool AsksForSwaps(const ReplayFlags& flags) {
+  return flags.preemption_mode == "swap" || flags.baseline == "swap";
+}
+
 absl::Status CheckModes(const ReplayFlags& flags) {
   if (flags.mode != "engine" && flags.mode != "hits") {
     return UsageError(
@@ -330,10 +349,12 @@ absl::Status CheckModes(const ReplayFlags& flags) {
   if (flags.mode == "hits") {
     absl::Status status = RefuseEngineFlags(flags);
     status.Update(RefuseModelFlags(flags));
+    status.Update(RefuseSwapFlags(flags));
     return status;
   }
   absl::Status status = RefuseHitFlags(flags);
   status.Update(RefuseTimingFlags(flags));
+  if (!AsksForSwaps(flags)) status.Update(RefuseSwapFlags(flags));
   if (flags.model.empty()) {
     status.Update(RefuseModelFlags(flags));
     status.Update(

@@ -40,7 +40,8 @@ struct ReplayFlags {
   std::string block_size, max_num_seqs, max_num_batched_tokens, max_model_len,
       scheduling_policy, watermark, long_prefill_token_threshold,
       num_speculative_tokens, speculative_method, retention_interval,
-      prefix_match_unit, state_mode;
+      prefix_match_unit, state_mode, preemption_mode, swap_space,
+      swap_bandwidth;
   bool async_scheduling = false;
   bool no_chunked_prefill = false;
   // Nothing: as the version has it.
@@ -75,6 +76,9 @@ absl::StatusOr<ReplayTraceOptions> TraceOptionsOf(const ReplayFlags& flags);
 // Wrong usage: an unknown --mode, or a flag that would be ignored because it has
 // a meaning in another mode or timing, or beside another flag only.
 absl::Status CheckModes(const ReplayFlags& flags);
+
+// Whether the run, or the one of its --baseline, preempts by swap.
+bool AsksForSwaps(const ReplayFlags& flags);
 
 }  // namespace kvsim
 

@@ -13,6 +13,8 @@
 #include "engines/vllm/engine.h"
 #include "sim/contiguous_baseline.h"
 #include "sim/pool_metrics.h"
+#include "sim/preemption_metrics.h"
+#include "sim/preemption_report.h"
 #include "sim/request_metrics.h"
 #include "sim/simulator.h"
 #include "tools/flag_reader.h"
@@ -38,6 +40,8 @@ struct RunPlan {
 
 constexpr char kContiguous[] = "contiguous";
 constexpr char kNoPrefixCaching[] = "no-prefix-caching";
+constexpr char kRecompute[] = "recompute";
+constexpr char kSwap[] = "swap";
 
 absl::StatusOr<double> ParsePrice(absl::string_view text) {
   double price;
@@ -45,6 +49,14 @@ absl::StatusOr<double> ParsePrice(absl::string_view text) {
     return absl::InvalidArgumentError("accepted: 0 to 1000000, such as 2.50");
   }
   return price;
+}
+
+const char* ModeName(vllm::PreemptionMode mode) {
+  return mode == vllm::PreemptionMode::kSwap ? kSwap : kRecompute;
+}
+
+bool IsPreemptionMode(const std::string& baseline) {
+  return baseline == kRecompute || baseline == kSwap;
 }
 
 // Whether all of a request could be one range of rows.
@@ -73,9 +85,15 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
   reader.Read("--gpu-hour-price", flags.gpu_hour_price, ParsePrice,
               &plan.gpu_hour_price);
   if (!flags.baseline.empty() && flags.baseline != kContiguous &&
-      flags.baseline != kNoPrefixCaching) {
+      flags.baseline != kNoPrefixCaching && !IsPreemptionMode(flags.baseline)) {
     reader.Refuse("--baseline", flags.baseline,
-                  "accepted: contiguous, no-prefix-caching");
+                  "accepted: contiguous, no-prefix-caching, recompute, swap");
+  }
+  const std::string mode = ModeName(plan.setup.settings.preemption_mode);
+  if (flags.baseline == mode) {
+    reader.Refuse("--baseline", flags.baseline,
+                  absl::StrCat("is this run's --preemption-mode; accepted: ",
+                               mode == kSwap ? kRecompute : kSwap));
   }
   if (flags.baseline == kContiguous && !OneRange(plan.setup.settings)) {
     reader.Refuse("--baseline", flags.baseline,
@@ -97,6 +115,7 @@ SimulatorOptions OptionsOf(const RunPlan& plan, const TraceReader& reader) {
   options.max_model_len = settings.max_model_len;
   options.asynchronous = settings.async_scheduling;
   options.num_speculative_tokens = settings.num_speculative_tokens;
+  options.host_link = plan.setup.host_link;
   options.arrivals = plan.trace.arrivals.value_or(
       reader.has_sessions() ? Arrivals::kAfterPrevious : Arrivals::kTimestamps);
   options.tokens.partial_tail = plan.trace.options.partial_tail;
@@ -110,6 +129,8 @@ std::string OnOff(bool value) { return value ? "on" : "off"; }
 void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
                  const SimulatorOptions& options, const RooflineFit* fit,
                  Manifest* manifest) {
+  const std::string swap_space =
+      flags.swap_space.empty() ? "4GiB" : flags.swap_space;
   const std::pair<const char*, std::string> switches[] = {
       {"model", flags.model},
       {"num-gpu-blocks", absl::StrCat(s.num_gpu_blocks)},
@@ -132,6 +153,9 @@ void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
                                 ? absl::StrCat(*s.prefix_match_unit)
                                 : ""},
       {"engine-version", flags.engine_version},
+      {"preemption-mode", ModeName(s.preemption_mode)},
+      {"swap-space", AsksForSwaps(flags) ? swap_space : ""},
+      {"swap-bandwidth", flags.swap_bandwidth},
       {"long-prefill-token-threshold",
        absl::StrCat(s.long_prefill_token_threshold)},
       {"num-speculative-tokens", absl::StrCat(s.num_speculative_tokens)},
@@ -228,9 +252,11 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   if (!engine.ok()) return engine.status();
   Simulator simulator(engine->get(), plan.cost.get(), options);
   RequestMetrics requests(plan.slo);
+  PreemptionMetrics preemption(options.host_link, &requests);
   PoolMetrics pool;
   const bool* const stop = listener == nullptr ? nullptr : listener->stop();
   simulator.AddObserver(&requests);
+  simulator.AddObserver(&preemption);  // behind `requests`
   simulator.AddObserver(&pool);
   if (listener != nullptr) simulator.AddObserver(listener);
   if (observer != nullptr) simulator.AddObserver(observer);
@@ -248,6 +274,9 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   FillRequests(summary, report);
   FillPool(pool.Summary(), report);
   FillGroups(pool.Summary(), FactsOfGroups(plan.setup), report);
+  const vllm::Settings& settings = plan.setup.settings;
+  FillPreemption(preemption.Summary(), ModeName(settings.preemption_mode),
+                 settings.host_blocks * options.host_link.block_bytes, report);
   if (plan.slo.Any()) FillGoodput(summary, flags.slo, report);
   if (options.tokens.continue_sessions) {
     report->add_warnings(
@@ -268,6 +297,38 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   }
   report->set_interrupted(stop != nullptr && *stop);
   return status;
+}
+
+// --- the same trace again -----------------------------------------------------------
+
+ReplayFlags Again(const ReplayFlags& flags) {
+  ReplayFlags again = flags;
+  again.baseline = again.timeline = again.chrome_trace = again.step_log = "";
+  again.step_log_detail = false;
+  return again;
+}
+
+absl::Status CompareWithoutCaching(const ReplayFlags& flags,
+                                   RunListener* listener, Report* report) {
+  ReplayFlags off = Again(flags);
+  off.no_prefix_caching = true;
+  const absl::StatusOr<Report> without = RunReplay(off, listener);
+  if (!without.ok()) return without.status();
+  FillWithoutPrefixCaching(*without, report);
+  report->set_interrupted(without->interrupted());
+  return absl::OkStatus();
+}
+
+absl::Status ComparePreemption(const ReplayFlags& flags,
+                               const ReplaySetup& setup, RunListener* listener,
+                               Report* report) {
+  ReplayFlags other = Again(flags);
+  other.preemption_mode = flags.baseline;
+  const absl::StatusOr<Report> run = RunReplay(other, listener);
+  if (!run.ok()) return run.status();
+  FillPreemptionComparison(*run, setup.host_link.bytes_per_second, report);
+  report->set_interrupted(run->interrupted());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -293,16 +354,14 @@ absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
   const absl::Status status = RunEngine(flags, *plan, reader->get(), options,
                                         listener, observer, &report);
   if (!status.ok()) return status;
-  if (flags.baseline == kNoPrefixCaching && !report.interrupted()) {
-    ReplayFlags off = flags;
-    off.baseline = off.timeline = off.chrome_trace = off.step_log = "";
-    off.step_log_detail = false;
-    off.no_prefix_caching = true;
-    const absl::StatusOr<Report> without = RunReplay(off, listener);
-    if (!without.ok()) return without.status();
-    FillWithoutPrefixCaching(*without, &report);
-    report.set_interrupted(without->interrupted());
-  }
+  if (report.interrupted()) return report;
+  const absl::Status compared =
+      flags.baseline == kNoPrefixCaching
+          ? CompareWithoutCaching(flags, listener, &report)
+      : IsPreemptionMode(flags.baseline)
+          ? ComparePreemption(flags, plan->setup, listener, &report)
+          : absl::OkStatus();
+  if (!compared.ok()) return compared;
   return report;
 }
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "engines/capacity.h"
 #include "engines/state_mode.h"
 #include "engines/vllm/engine_behaviours.h"
@@ -58,6 +60,31 @@ absl::StatusOr<std::optional<int64_t>> ParseRetention(absl::string_view text) {
   return std::optional<int64_t>(*tokens);
 }
 
+absl::StatusOr<vllm::PreemptionMode> ParsePreemption(absl::string_view text) {
+  if (text == "recompute") return vllm::PreemptionMode::kRecompute;
+  if (text == "swap") return vllm::PreemptionMode::kSwap;
+  return absl::InvalidArgumentError("accepted: recompute, swap");
+}
+
+// A plain number is GiB, as in vLLM's flag.
+absl::StatusOr<Bytes> ParseSwapSpace(absl::string_view text) {
+  const absl::StatusOr<Bytes> gib = ParseBytes(absl::StrCat(text, "GiB"));
+  if (gib.ok()) return gib;
+  const absl::StatusOr<Bytes> bytes = ParseBytes(text);
+  if (bytes.ok()) return bytes;
+  return absl::InvalidArgumentError(
+      "accepted: a number of GiB, or bytes with a unit, such as 4 or 512MiB");
+}
+
+absl::StatusOr<Bytes> ParseBandwidth(absl::string_view text) {
+  absl::string_view rest = text;
+  const absl::StatusOr<Bytes> bytes =
+      ParseBytes(absl::ConsumeSuffix(&rest, "/s") ? rest : "");
+  if (bytes.ok() && bytes->value() > 0) return bytes;
+  return absl::InvalidArgumentError(
+      "accepted: bytes per second above 0, such as 25GB/s or 24GiB/s");
+}
+
 absl::Status ReadSettings(const ReplayFlags& flags, Settings* settings) {
   FlagReader reader;
   reader.Read("--block-size", flags.block_size, ParseTokenCount,
@@ -90,6 +117,8 @@ absl::Status ReadSettings(const ReplayFlags& flags, Settings* settings) {
                   "this version of the engine hits whole blocks only; "
                   "accepted: from --engine-version 2026-07-12 on");
   }
+  reader.Read("--preemption-mode", flags.preemption_mode, ParsePreemption,
+              &settings->preemption_mode);
   settings->async_scheduling = flags.async_scheduling;
   settings->enable_prefix_caching = !flags.no_prefix_caching.value_or(false);
   settings->enable_chunked_prefill = !flags.no_chunked_prefill;
@@ -159,6 +188,35 @@ absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
   settings.pool_bytes = kv_memory->value();
   settings.num_gpu_blocks = *kv_memory / Bytes(settings.BlockBytes());
   return absl::OkStatus();
+}
+
+// --- host memory -------------------------------------------------------------------
+
+// Whole blocks of it, of the same bytes as the pool's. vLLM's own default is 4 GiB.
+absl::Status PlanHostMemory(const ReplayFlags& flags, ReplaySetup* setup) {
+  if (!AsksForSwaps(flags)) return absl::OkStatus();
+  if (!setup->bytes_known) {
+    return UsageError(
+        "swaps move bytes: --preemption-mode swap and --baseline swap need "
+        "--model or --kv-bytes-per-token");
+  }
+  if (flags.swap_bandwidth.empty()) {
+    return UsageError(
+        "--preemption-mode swap and --baseline swap need --swap-bandwidth, "
+        "such "
+        "as 25GB/s");
+  }
+  Bytes space = GiB(4);
+  Bytes per_second;
+  FlagReader reader;
+  reader.Read("--swap-space", flags.swap_space, ParseSwapSpace, &space);
+  reader.Read("--swap-bandwidth", flags.swap_bandwidth, ParseBandwidth,
+              &per_second);
+  if (!reader.status().ok()) return reader.status();
+  setup->host_link = {.block_bytes = setup->settings.BlockBytes(),
+                      .bytes_per_second = per_second.value()};
+  setup->settings.host_blocks = space.value() / setup->host_link.block_bytes;
+  return setup->settings.Validate();
 }
 
 // --- the pool of a model ---------------------------------------------------------
@@ -265,6 +323,8 @@ absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags) {
   absl::StatusOr<Settings> normalized = setup.settings.Normalized();
   if (!normalized.ok()) return normalized.status();
   setup.settings = *std::move(normalized);
+  status = PlanHostMemory(flags, &setup);
+  if (!status.ok()) return status;
   if (setup.settings.num_speculative_tokens > 0) {
     setup.warnings.push_back(
         "accepted drafts are a fixed even spread from 0 to all of them, not "

@@ -12,6 +12,7 @@
 #include "engines/vllm/settings.h"
 #include "models/gpu_catalogue.h"
 #include "models/model_spec.h"
+#include "sim/host_link.h"
 #include "tools/replay_flags.h"
 
 namespace kvsim {
@@ -20,6 +21,8 @@ struct ReplaySetup {
   vllm::Settings settings;
   bool bytes_known = false;  // false: a row counts 1, so bytes are tokens
   std::vector<std::string> warnings;
+  // To and from host memory, with swaps here or in the baseline.
+  HostLink host_link;
 
   // With --model only.
   std::optional<ModelSpec> model;
