@@ -54,6 +54,12 @@ std::vector<std::string> WithPool(std::vector<std::string> more) {
   return more;
 }
 
+std::vector<std::string> WithSwaps(std::vector<std::string> more) {
+  more.insert(more.end(),
+              {"--preemption-mode", "swap", "--kv-bytes-per-token", "1000"});
+  return WithPool(std::move(more));
+}
+
 Json ParseReport(const Outcome& outcome) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   return Json::parse(outcome.out);
@@ -381,6 +387,29 @@ INSTANTIATE_TEST_SUITE_P(
                 "--engine 'orca': accepted: vllm"},
         Refusal{"UnknownBaseline", WithPool({"--baseline", "slab"}),
                 kExitBadInput, "--baseline 'slab': accepted: contiguous"},
+        Refusal{"UnknownPreemption", WithPool({"--preemption-mode", "drop"}),
+                kExitBadInput,
+                "--preemption-mode 'drop': accepted: recompute, swap"},
+        Refusal{"SwapsOfTokens",
+                WithPool({"--preemption-mode", "swap", "--swap-bandwidth",
+                          "25GB/s"}),
+                kExitWrongUsage, "need --model or --kv-bytes-per-token"},
+        Refusal{"SwapsAtNoSpeed", WithSwaps({}), kExitWrongUsage,
+                "need --swap-bandwidth"},
+        Refusal{"SwapsAtTwentyFive", WithSwaps({"--swap-bandwidth", "25"}),
+                kExitBadInput,
+                "--swap-bandwidth '25': accepted: bytes per second"},
+        Refusal{"SwapsOfTwoBatches",
+                WithSwaps({"--swap-bandwidth", "25GB/s", "--async-scheduling"}),
+                kExitBadInput, "accepted: --no-async-scheduling"},
+        Refusal{"SwapsBesideSwaps",
+                WithSwaps({"--swap-bandwidth", "25GB/s", "--baseline", "swap"}),
+                kExitBadInput,
+                "--baseline 'swap': is this run's --preemption-mode; accepted: "
+                "recompute"},
+        Refusal{"SpaceWithoutSwaps", WithPool({"--swap-space", "4"}),
+                kExitWrongUsage,
+                "--swap-space has a meaning with --preemption-mode swap"},
         Refusal{"BadSlo", WithPool({"--slo", "ttft=soon"}), kExitBadInput,
                 "--slo 'ttft=soon'"},
         Refusal{"BadArrivals", WithPool({"--arrivals", "never"}), kExitBadInput,
@@ -564,6 +593,52 @@ TEST(ReplayCommandTest, WhatPrefixCachingSaved) {
             1008);
   const Outcome text = Replay(trace, flags);
   EXPECT_THAT(text.out, HasSubstr("What prefix caching saved"));
+}
+
+// Nine blocks of 16 tokens for two prompts of 64: the second loses its four blocks at
+// its 65th token. Swapped, 64,000 B go out and come back at 1 GB/s. Recomputed, the
+// first one's growth has taken half of what was cached of them.
+TEST(ReplayCommandTest, BothModesOfPreemptionSideBySide) {
+  const std::string trace = WriteTestFile(
+      "two_long.jsonl",
+      R"({"timestamp": 0, "input_length": 64, "output_length": 40, "hash_ids": [1]}
+{"timestamp": 0, "input_length": 64, "output_length": 40, "hash_ids": [2]}
+)");
+  const std::vector<std::string> flags = {"--num-gpu-blocks",
+                                          "10",
+                                          "--kv-bytes-per-token",
+                                          "1000",
+                                          "--swap-bandwidth",
+                                          "1GB/s",
+                                          "--swap-space",
+                                          "1MB",
+                                          "--timing",
+                                          "linear",
+                                          "--linear-us",
+                                          "base=100,prefill=10"};
+  std::vector<std::string> swap = flags, recompute = flags;
+  swap.insert(swap.end(), {"--preemption-mode", "swap", "--baseline",
+                           "recompute", "--json"});
+  recompute.insert(recompute.end(), {"--baseline", "swap", "--json"});
+  const Json a = ParseReport(Replay(trace, swap));
+  const Json b = ParseReport(Replay(trace, recompute));
+  EXPECT_EQ(a["preemption"], b["preemption_comparison"]["other"]);
+  EXPECT_EQ(b["preemption"], a["preemption_comparison"]["other"]);
+  EXPECT_EQ(a["preemption"]["mode"], "swap");
+  EXPECT_EQ(a["preemption"]["by_swap"], "1");
+  EXPECT_EQ(a["preemption"]["bytes_out"], "64000");
+  EXPECT_EQ(a["preemption"]["bytes_in"], "64000");
+  EXPECT_EQ(a["preemption"]["transfer_ns"], "128000");
+  EXPECT_EQ(a["preemption"]["host_bytes"], "992000");  // 62 blocks
+  EXPECT_EQ(a["recomputed_tokens"], "0");
+  EXPECT_EQ(b["preemption"]["by_recompute"], "1");
+  EXPECT_EQ(b["recomputed_tokens"], "32");
+  EXPECT_EQ(a["preemption_comparison"]["cheaper"],
+            b["preemption_comparison"]["cheaper"]);
+  recompute.pop_back();
+  EXPECT_THAT(Replay(trace, recompute).out,
+              AllOf(HasSubstr("Preemption by swap and by recompute"),
+                    HasSubstr("is cheaper here, by")));
 }
 
 TEST(ReplayCommandTest, APriceIsANumber) {
