@@ -85,6 +85,7 @@ void BlockPool::TakeFromQueue(BlockId id, int group) {
 void BlockPool::DropKeys(BlockId id) {
   Block& block = blocks_[id];
   NoteWatched(block);
+  if (key_listener_ != nullptr) TellDropped(id);
   if (block.keyed) {
     index_.Erase(id);
     ++evicted_keys_;
@@ -94,6 +95,12 @@ void BlockPool::DropKeys(BlockId id) {
   --num_idle_;
   --groups_[block.group].idle;
   ++evictions_;
+}
+
+void BlockPool::TellDropped(BlockId id) {
+  const int group = GroupOf(id);
+  if (HasKey(id)) key_listener_->OnDropped(group, KeyOf(id));
+  for (BlockKey key : partial_.KeysOf(id)) key_listener_->OnDropped(group, key);
 }
 
 void BlockPool::Touch(BlockId id) {
@@ -165,6 +172,7 @@ void BlockPool::AssignKey(BlockId id, BlockKey key) {
   NoteNewKey(key);
   index_.Insert(id, key);
   blocks_[id].keyed = 1;
+  if (key_listener_ != nullptr) key_listener_->OnKeyed(GroupOf(id), key);
 }
 
 void BlockPool::AssignKeys(std::span<const BlockId> blocks,
@@ -179,8 +187,11 @@ void BlockPool::AssignKeys(std::span<const BlockId> blocks,
 void BlockPool::AssignPartialKey(BlockId id, BlockKey key) {
   KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
   NoteNewKey(key);
-  partial_.Add(key, id);
+  const bool added = partial_.Add(key, id);
   blocks_[id].partial = 1;
+  if (added && key_listener_ != nullptr) {
+    key_listener_->OnKeyed(GroupOf(id), key);
+  }
 }
 
 void BlockPool::MovePartialKeys(BlockId from, BlockId to) {

@@ -34,6 +34,7 @@
 #include <string>
 #include <vector>
 
+#include "allocator/key_listener.h"
 #include "allocator/partial_keys.h"
 #include "allocator/prefix_index.h"
 #include "allocator/value_queue.h"
@@ -134,6 +135,10 @@ class BlockPool {
   void Unwatch();
   bool WatchBroken() const { return watch_broken_; }
 
+  // Told of every key given and dropped from now on; null: nobody. Kept; must
+  // outlive its use.
+  void SetKeyListener(KeyListener* listener) { key_listener_ = listener; }
+
   // --- levels ---------------------------------------------------------------------
   int64_t num_blocks() const { return static_cast<int64_t>(blocks_.size()); }
   int64_t num_free() const { return num_free_; }  // free or idle
@@ -179,6 +184,7 @@ class BlockPool {
   void QueueLeastValued(int64_t n);
   void TakeFromQueue(BlockId id, int group);
   void DropKeys(BlockId id);
+  void TellDropped(BlockId id);
   void Unlink(BlockId id);
   void LinkBetween(BlockId id, BlockId before, BlockId after);
   void NoteWatched(const Block& block) {
@@ -201,6 +207,7 @@ class BlockPool {
   std::optional<ValueQueue> by_value_;  // idle blocks, when they go by value
   const bool prefix_caching_;
   const FreeOrder free_order_;
+  KeyListener* key_listener_ = nullptr;
   std::vector<GroupSums> groups_;
   int64_t num_free_ = 0, num_idle_ = 0;
   int64_t allocations_ = 0, evictions_ = 0, evicted_keys_ = 0;

@@ -9,11 +9,18 @@ BlockId PartialKeys::Find(BlockKey key) const {
   return at == blocks_.end() ? kNullBlock : at->second.front();
 }
 
-void PartialKeys::Add(BlockKey key, BlockId id) {
+bool PartialKeys::Add(BlockKey key, BlockId id) {
   std::vector<BlockId>& blocks = blocks_[key];
-  if (std::find(blocks.begin(), blocks.end(), id) != blocks.end()) return;
+  if (std::find(blocks.begin(), blocks.end(), id) != blocks.end()) return false;
   blocks.push_back(id);
   keys_of_[id].push_back(key);
+  return true;
+}
+
+std::span<const BlockKey> PartialKeys::KeysOf(BlockId id) const {
+  const auto keys = keys_of_.find(id);
+  if (keys == keys_of_.end()) return {};
+  return keys->second;
 }
 
 int64_t PartialKeys::DropAll(BlockId id) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,15 @@ class PartialKeys {
  public:
   // The first block that still carries `key`, or kNullBlock.
   BlockId Find(BlockKey key) const;
-  void Add(BlockKey key, BlockId id);
+  // False when the block carries the key already.
+  bool Add(BlockKey key, BlockId id);
   // Takes all keys of a block away; how many there were.
   int64_t DropAll(BlockId id);
   // All keys of `from` become keys of `to`, behind others that carry them.
   void MoveAll(BlockId from, BlockId to);
+
+  // The keys of a block, in order of Add. Valid until the next change.
+  std::span<const BlockKey> KeysOf(BlockId id) const;
 
   bool Contains(BlockId id) const { return keys_of_.contains(id); }
   int64_t num_keys() const { return static_cast<int64_t>(blocks_.size()); }

@@ -124,6 +124,9 @@ struct AllocatorState {
   std::vector<Tables> running;  // in scheduling order
 };
 
+class CacheListener;  // engines/cache_listener.h
+class HitRules;
+
 class Engine {
  public:
   enum class Admission : uint8_t { kQueued, kTooLong };
@@ -185,6 +188,11 @@ class Engine {
   // Per group: leading blocks of the first running request that every request
   // with a table holds (full attention with caching on; else 0).
   virtual std::vector<int64_t> CommonPrefixBlocks() const = 0;
+  // Hears why things happen from now on; null: nobody. Changes no decision. Kept;
+  // must outlive its use. An engine without a prefix cache has nothing to tell.
+  virtual void SetCacheListener(CacheListener*) {}
+  // Null: no prefix is ever hit.
+  virtual const HitRules* hit_rules() const { return nullptr; }
   // O(blocks + tables).
   virtual AllocatorState Inspect() const = 0;
   // Empty when every invariant holds, else the first that does not. O(blocks).

@@ -102,7 +102,8 @@ void Simulator::Queue(const Waiting& next) {
   params.keys = &*live->keys;
   const bool queued = engine_->Add(params) == Engine::Admission::kQueued;
   for (StepObserver* o : observers_) {
-    o->OnArrival({id, next.time_ns, now_ns_, &row, live->max_tokens, queued});
+    o->OnArrival({id, next.time_ns, now_ns_, &row, live->max_tokens, queued,
+                  live->tokens.get()});
   }
   if (queued) {
     arrived_.push_back(id);
@@ -138,6 +139,9 @@ void Simulator::Step() {
   record.step = steps_++;
   record.start_ns = now_ns_;
   record.arrived = arrived_;
+  for (StepObserver* o : observers_) {
+    o->OnStepStart(record.step, now_ns_, *engine_);
+  }
   finished_.clear();
   aborted_.clear();
   record.scheduled = engine_->HasUnfinished();

@@ -16,6 +16,8 @@
 
 namespace kvsim {
 
+class RequestTokens;  // traces/request_tokens.h
+
 struct StepRecord {
   int64_t step = 0;                    // from 0, in the order of execution
   int64_t start_ns = 0;                // model time before the step
@@ -43,12 +45,16 @@ struct ArrivalRecord {
   int64_t max_tokens = 0;  // outputs it will give: min of the row's output
                            // and what the model's length leaves, at least 1
   bool queued = false;     // false: longer than the model allows
+  const RequestTokens* tokens = nullptr;  // what its prompt and outputs are
 };
 
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
   virtual void OnArrival(const ArrivalRecord&) {}
+  // Before anything of the step happens; the engine has what arrived.
+  virtual void OnStepStart(int64_t /*step*/, int64_t /*now_ns*/,
+                           const Engine&) {}
   // Right after Schedule(): tables are as the batch will see them.
   virtual void OnSchedule(const StepPlan&, const Engine&) {}
   virtual void OnStep(const StepRecord& record, const Engine& engine) = 0;

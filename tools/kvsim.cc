@@ -5,6 +5,7 @@
 #include "tools/compare_command.h"
 #include "tools/compare_metrics_command.h"
 #include "tools/completion_command.h"
+#include "tools/explain_command.h"
 #include "tools/fit_steps_command.h"
 #include "tools/layout_command.h"
 #include "tools/limit_command.h"
@@ -24,6 +25,7 @@ constexpr Subcommand kCommands[] = {
     {"capacity", AddCapacityCommand},
     {"compare", AddCompareCommand},
     {"replay", AddReplayCommand},
+    {"explain", AddExplainCommand},
     {"sweep", AddSweepCommand},
     {"limit", AddLimitCommand},
     {"mrc", AddMrcCommand},

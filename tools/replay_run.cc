@@ -246,10 +246,11 @@ std::vector<GroupFacts> FactsOfGroups(const ReplaySetup& setup) {
 absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
                        TraceReader* reader, const SimulatorOptions& options,
                        RunListener* listener, StepObserver* observer,
-                       Report* report) {
+                       CacheListener* cache_listener, Report* report) {
   absl::StatusOr<std::unique_ptr<vllm::VllmEngine>> engine =
       vllm::VllmEngine::Create(plan.setup.settings);
   if (!engine.ok()) return engine.status();
+  (*engine)->SetCacheListener(cache_listener);
   Simulator simulator(engine->get(), plan.cost.get(), options);
   RequestMetrics requests(plan.slo);
   PreemptionMetrics preemption(options.host_link, &requests);
@@ -334,8 +335,8 @@ absl::Status ComparePreemption(const ReplayFlags& flags,
 }  // namespace
 
 absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
-                                 RunListener* listener,
-                                 StepObserver* observer) {
+                                 RunListener* listener, StepObserver* observer,
+                                 CacheListener* cache_listener) {
   absl::StatusOr<RunPlan> plan = PlanRun(flags);
   if (!plan.ok()) return plan.status();
   const absl::StatusOr<std::unique_ptr<TraceReader>> reader =
@@ -351,8 +352,9 @@ absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
   if (plan->roofline_fit != nullptr) {
     FillStepTimes(*plan->roofline_fit, &report);
   }
-  const absl::Status status = RunEngine(flags, *plan, reader->get(), options,
-                                        listener, observer, &report);
+  const absl::Status status =
+      RunEngine(flags, *plan, reader->get(), options, listener, observer,
+                cache_listener, &report);
   if (!status.ok()) return status;
   if (report.interrupted()) return report;
   const absl::Status compared =

@@ -8,6 +8,7 @@
 #define KVSIM_TOOLS_REPLAY_RUN_H_
 
 #include "absl/status/statusor.h"
+#include "engines/cache_listener.h"
 #include "sim/report.h"
 #include "sim/step_observer.h"
 #include "tools/replay_flags.h"
@@ -17,11 +18,13 @@ namespace kvsim {
 
 // The report without version, command line and fingerprint of the trace. Writes
 // the files that the flags name. `listener` follows this run and the one that a
-// --baseline repeats, `observer` this run only; both may be null.
+// --baseline repeats, `observer` and `cache_listener` this run only; all may be
+// null.
 // REQUIRES: CheckModes(flags).ok() and flags.mode is "engine".
 absl::StatusOr<Report> RunReplay(const ReplayFlags& flags,
                                  RunListener* listener,
-                                 StepObserver* observer = nullptr);
+                                 StepObserver* observer = nullptr,
+                                 CacheListener* cache_listener = nullptr);
 
 }  // namespace kvsim
 

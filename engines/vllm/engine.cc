@@ -72,6 +72,7 @@ Request* VllmEngine::NewRequest(const RequestParams& params) {
   request->num_prompt = params.num_prompt_tokens;
   request->max_tokens = params.max_tokens;
   request->blocks.id = num_named_++;
+  request->blocks.owner = params.id;
   request->blocks.keys = params.keys;
   request->blocks.num_prompt = params.num_prompt_tokens;
   const size_t at = static_cast<size_t>(params.id);
@@ -233,7 +234,17 @@ bool VllmEngine::MakeRoom(Request* request, int64_t num_new, size_t* index,
         plan->scheduled.erase(work);
       }
     }
+    PreemptionNote note{.victim = victim->id,
+                        .by = request->id,
+                        .computed_tokens = victim->num_computed,
+                        .in_flight = victim->num_in_flight,
+                        .needed_blocks = cache_.last_shortage().needed,
+                        .free_blocks = cache_.last_shortage().room};
     Preempt(victim, plan);
+    if (listener_ != nullptr) {
+      note.swapped = victim->status == Request::Status::kSwapped;
+      listener_->OnPreempted(note);
+    }
     if (victim == request) return false;
   } while (Extend(request, num_new) != Refusal::kNone);
   return true;
@@ -319,12 +330,29 @@ void VllmEngine::ScheduleWaiting(int64_t budget, StepPlan* plan) {
     if (limit != AdmissionLimit::kNoneWaiting) break;
     queue->PopFront();
   }
+  if (listener_ != nullptr) {
+    for (const Request* request : draining) {
+      TellRefused(*request, AdmissionLimit::kAsyncDrain);
+    }
+    if (limit != AdmissionLimit::kNoneWaiting) {
+      TellRefused(*SelectQueue()->Peek(), limit);
+    }
+  }
   // Set aside ahead of those set aside earlier, in the order they were met.
   for (size_t i = draining.size(); i-- > 0;) set_aside_.PushFront(draining[i]);
   if (limit == AdmissionLimit::kNoneWaiting && !draining.empty()) {
     limit = AdmissionLimit::kAsyncDrain;
   }
   plan->limit = limit;
+}
+
+void VllmEngine::TellRefused(const Request& request, AdmissionLimit limit) {
+  RefusalNote note{.id = request.id, .limit = limit};
+  if (limit == AdmissionLimit::kGate || limit == AdmissionLimit::kBlocks) {
+    note.needed_blocks = cache_.last_shortage().needed;
+    note.free_blocks = cache_.last_shortage().room;
+  }
+  listener_->OnRefused(note);
 }
 
 AdmissionLimit VllmEngine::TryAdmit(Request* request, int64_t* budget,
@@ -374,6 +402,11 @@ AdmissionLimit VllmEngine::TrySwapIn(Request* request, int64_t* budget,
       cache_.SwapIn(&request->blocks, request->num_tokens(),
                     request->num_computed, n, Watermark(), &swap.blocks);
   if (refusal != Refusal::kNone) return AdmissionLimit::kBlocks;
+  if (listener_ != nullptr) {
+    listener_->OnSwappedIn({request->id, request->num_tokens(),
+                            request->num_computed,
+                            static_cast<int64_t>(swap.blocks.size())});
+  }
   plan->swapped_in.push_back(std::move(swap));
   request->status = Request::Status::kRunning;
   running_.push_back(request);
@@ -470,6 +503,15 @@ void VllmEngine::Finish(Request* request, std::vector<RequestId>* finished) {
 }
 
 // --- inspection -----------------------------------------------------------------
+
+void VllmEngine::SetCacheListener(CacheListener* listener) {
+  listener_ = listener;
+  cache_.SetListener(listener);
+}
+
+const HitRules* VllmEngine::hit_rules() const {
+  return settings_.enable_prefix_caching ? &cache_.hit_rules() : nullptr;
+}
 
 EngineCounts VllmEngine::Counts() const {
   const BlockPool& pool = cache_.pool();

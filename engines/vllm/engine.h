@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engines/cache_listener.h"
 #include "engines/engine.h"
 #include "engines/vllm/aligned_chunk.h"
 #include "engines/vllm/kv_cache_manager.h"
@@ -63,6 +64,8 @@ class VllmEngine final : public Engine {
   std::span<const BlockId> BlockTable(RequestId id, int group) const override;
   std::vector<int64_t> CommonPrefixBlocks() const override;
   AllocatorState Inspect() const override;
+  void SetCacheListener(CacheListener* listener) override;
+  const HitRules* hit_rules() const override;
   std::string CheckInvariants() const override;
 
   const Settings& settings() const { return settings_; }
@@ -88,6 +91,7 @@ class VllmEngine final : public Engine {
   void Preempt(Request* request, StepPlan* plan);
   // False: the mode is recompute, or host memory has no room.
   bool SwapOut(Request* request, StepPlan* plan);
+  void TellRefused(const Request& request, AdmissionLimit limit);
   RequestQueue* SelectQueue();
   const RequestQueue* SelectQueue() const;
   // What keeps the head out, or kNoneWaiting after it was admitted.
@@ -112,6 +116,7 @@ class VllmEngine final : public Engine {
   RequestQueue waiting_;
   RequestQueue set_aside_;  // preempted, outputs still in flight
   RequestQueue swapped_;    // preempted, rows in host memory
+  CacheListener* listener_ = nullptr;
   std::vector<Request*> by_id_;
   std::vector<std::unique_ptr<Request>> storage_;
   std::vector<Request*> unused_;

@@ -95,6 +95,7 @@ int64_t KvCacheManager::Need(const RequestBlocks& request,
 
 Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
                               int64_t num_new, int64_t watermark) {
+  reporter_.acting = request->owner;
   const int64_t room = pool_.num_free() - watermark;
   request->groups.resize(groups_.size());
   if (settings_.reserve_full_sequence) {
@@ -106,12 +107,21 @@ Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
                                .hit = hit_.tokens,
                                .whole_prompt = true},
                               &hit_);
-    if (need > room) return Refuse(*request, num_tokens, need, Refusal::kGate);
+    if (need > room) {
+      shortage_ = {need, room};
+      return Refuse(*request, num_tokens, need, Refusal::kGate);
+    }
   }
   const SlotRequest slots = SlotsFor(hit_.tokens, num_new, hit_.tokens);
   const int64_t need = Need(*request, slots, &hit_);
-  if (need > room) return Refuse(*request, num_tokens, need, Refusal::kBlocks);
+  if (need > room) {
+    shortage_ = {need, room};
+    return Refuse(*request, num_tokens, need, Refusal::kBlocks);
+  }
   Forget();
+  if (reporter_.listener != nullptr) {
+    TellAdmitted(*request, num_tokens, need, room);
+  }
   for (size_t g = 0; g < groups_.size(); ++g) {
     groups_[g]->TakeHit(request, hit_.groups[g], hit_.tokens);
   }
@@ -127,13 +137,16 @@ Refusal KvCacheManager::Admit(RequestBlocks* request, int64_t num_tokens,
 Refusal KvCacheManager::Extend(RequestBlocks* request, int64_t num_tokens,
                                int64_t num_computed, int64_t num_processed,
                                int64_t num_new) {
+  reporter_.acting = request->owner;
   const SlotRequest slots = SlotsFor(num_computed, num_new, 0);
   const int64_t passed =
       settings_.free_on_processed ? num_processed : num_computed;
   if (!one_full_group_) {
     for (const auto& group : groups_) group->DropSkipped(request, passed);
   }
-  if (Need(*request, slots, nullptr) > pool_.num_free()) {
+  const int64_t need = Need(*request, slots, nullptr);
+  if (need > pool_.num_free()) {
+    shortage_ = {need, pool_.num_free()};
     return Refusal::kBlocks;
   }
   Take(request, slots, /*admitted=*/false);
@@ -166,6 +179,7 @@ Refusal KvCacheManager::Fork(const RequestBlocks& parent,
   int64_t need = 0;
   for (const auto& group : groups_) need += group->ForkNeed(parent);
   if (need > pool_.num_free()) return Refusal::kBlocks;
+  reporter_.acting = child->owner;
   child->groups.resize(groups_.size());
   child->rows_done = parent.rows_done;
   child->junction = parent.junction;
@@ -180,10 +194,34 @@ Refusal KvCacheManager::Fork(const RequestBlocks& parent,
 
 void KvCacheManager::CacheBlocks(RequestBlocks* request, int64_t num_tokens) {
   if (!pool_.prefix_caching()) return;
+  reporter_.acting = request->owner;
   const int64_t unit = units_.scheduler_tokens;
   for (const auto& group : groups_) {
     group->CacheBlocks(request, num_tokens / unit * unit, num_tokens);
   }
+}
+
+// --- explaining -------------------------------------------------------------------
+
+void KvCacheManager::SetListener(CacheListener* listener) {
+  reporter_.listener = listener;
+  pool_.SetKeyListener(listener == nullptr ? nullptr : &reporter_);
+}
+
+void KvCacheManager::TellAdmitted(const RequestBlocks& request,
+                                  int64_t num_tokens, int64_t need,
+                                  int64_t room) {
+  std::vector<int64_t> alone;
+  if (pool_.prefix_caching()) {
+    alone = lookup_.FindAlone(request.keys, num_tokens - 1);
+  }
+  reporter_.listener->OnAdmitted({.id = request.owner,
+                                  .num_tokens = num_tokens,
+                                  .hit_tokens = hit_.tokens,
+                                  .junction = hit_.junction,
+                                  .needed_blocks = need,
+                                  .free_blocks = room,
+                                  .group_tokens = alone});
 }
 
 // --- giving back ------------------------------------------------------------------
@@ -247,10 +285,15 @@ Refusal KvCacheManager::SwapIn(RequestBlocks* request, int64_t num_tokens,
                                int64_t num_computed, int64_t num_new,
                                int64_t watermark,
                                std::vector<BlockSwap>* swaps) {
+  reporter_.acting = request->owner;
   const SlotRequest slots = SlotsFor(num_computed, num_new, 0);
   int64_t need = Need(*request, slots, nullptr);
   for (const auto& group : groups_) need += group->NumInHost(*request);
-  if (need > pool_.num_free() - watermark) return Refusal::kBlocks;
+  const int64_t room = pool_.num_free() - watermark;
+  if (need > room) {
+    shortage_ = {need, room};
+    return Refusal::kBlocks;
+  }
   for (const auto& group : groups_) group->SwapIn(request, &host_, swaps);
   AddHolder(request);
   Take(request, slots, /*admitted=*/false);

@@ -36,6 +36,7 @@
 #include "engines/vllm/block_worth.h"
 #include "engines/vllm/cache_group.h"
 #include "engines/vllm/group_manager.h"
+#include "engines/vllm/key_reporter.h"
 #include "engines/vllm/prefix_hit.h"
 #include "engines/vllm/prefix_lookup.h"
 #include "engines/vllm/request_blocks.h"
@@ -97,6 +98,15 @@ class KvCacheManager {
   // Drops a request that is swapped out.
   void FreeHost(RequestBlocks* request);
 
+  // Null: nobody. Told of keys and admissions; the scheduler tells the rest.
+  void SetListener(CacheListener* listener);
+  // What the last refusal compared.
+  struct Shortage {
+    int64_t needed = 0;
+    int64_t room = 0;
+  };
+  const Shortage& last_shortage() const { return shortage_; }
+
   void StartStep();
   // Ends a step's scheduling: appends the copies it made and lets go of them.
   void EndStep(std::vector<BlockCopy>* copies);
@@ -117,6 +127,7 @@ class KvCacheManager {
   const ForkCounts& fork_counts() const { return fork_counts_; }
   const BlockPool& pool() const { return pool_; }
   const HostPool& host() const { return host_; }
+  const HitRules& hit_rules() const { return lookup_; }
   const CacheUnits& units() const { return units_; }
   size_t num_groups() const { return groups_.size(); }
 
@@ -128,6 +139,8 @@ class KvCacheManager {
   SlotRequest SlotsFor(int64_t computed, int64_t num_new, int64_t hit) const;
   Refusal Refuse(const RequestBlocks& request, int64_t num_tokens, int64_t need,
                  Refusal refusal);
+  void TellAdmitted(const RequestBlocks& request, int64_t num_tokens,
+                    int64_t need, int64_t room);
   void Take(RequestBlocks* request, const SlotRequest& slots, bool admitted);
   void Forget();
   void AddHolder(RequestBlocks* request);
@@ -151,6 +164,8 @@ class KvCacheManager {
 
   std::vector<BlockCopy> copies_;  // of this step, and of forks before it
   ForkCounts fork_counts_;
+  Shortage shortage_;
+  KeyReporter reporter_;
   std::vector<RequestBlocks*> holders_;
 };
 

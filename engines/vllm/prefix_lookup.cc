@@ -20,7 +20,7 @@ PrefixLookup::PrefixLookup(const std::vector<CacheGroup>& groups,
       unit_(units.fine_hits ? units.hash_tokens : units.scheduler_tokens),
       drops_last_hit_(drops_last_hit),
       pool_(pool),
-      num_groups_(groups.size()) {
+      groups_(groups) {
   for (size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].kind == GroupKind::kCross) continue;  // never cached
     const auto rule = std::find_if(
@@ -40,7 +40,7 @@ PrefixLookup::PrefixLookup(const std::vector<CacheGroup>& groups,
 void PrefixLookup::Find(KeyChain* keys, int64_t limit, PrefixHit* hit) {
   seen_.clear();
   missed_.clear();
-  hit->groups.resize(num_groups_);
+  hit->groups.resize(groups_.size());
   for (GroupHit& group : hit->groups) {
     group.blocks.clear();
     group.nulls = group.unheld = 0;
@@ -246,6 +246,101 @@ void PrefixLookup::CountUnheld(PrefixHit* hit) const {
       if (id != kNullBlock && pool_.RefCount(id) == 0) ++group.unheld;
     }
   }
+}
+
+// --- what a hit takes -------------------------------------------------------------
+
+std::vector<int64_t> PrefixLookup::FindAlone(KeyChain* keys, int64_t limit) {
+  std::vector<int64_t> lengths;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    lengths.push_back(0);
+    if (groups_[g].kind == GroupKind::kCross || limit <= 0) continue;
+    PrefixHit hit;
+    hit.groups.resize(groups_.size());
+    keys_ = keys->Prefix(limit / units_.hash_tokens);
+    lengths.back() = FindRule({groups_[g], {g}}, limit, &hit);
+  }
+  return lengths;
+}
+
+// What FindRule() returns when it misses nothing.
+int64_t PrefixLookup::LongestOf(const CacheGroup& group, int64_t limit,
+                                bool drops) const {
+  const int64_t block = group.block_tokens;
+  const int64_t known = RoundDown(limit, units_.hash_tokens);
+  switch (group.kind) {
+    case GroupKind::kFull: {
+      int64_t length = RoundDown(limit, units_.fine_hits ? unit_ : block);
+      if (drops && length > 0) length -= units_.fine_hits ? unit_ : block;
+      return RoundDown(length, unit_);
+    }
+    case GroupKind::kSlidingWindow: {
+      const int64_t margin = drops ? block : 0;
+      const int64_t whole =
+          std::max<int64_t>(0, known / block * block - margin);
+      return std::min(RoundDown(limit, unit_), RoundDown(whole, unit_));
+    }
+    case GroupKind::kChunkedLocal:
+      return RoundDown(limit / block * block, unit_);
+    case GroupKind::kRecurrent:
+      return RoundDown(limit, unit_);
+    case GroupKind::kCross:
+      break;
+  }
+  return 0;
+}
+
+// Windows and chunks measure their margin from the keys there are, not from what
+// full attention leaves, so one round is enough.
+int64_t PrefixLookup::LongestOfAll(int64_t limit, bool drops) const {
+  if (rules_.empty() || limit <= 0) return 0;
+  int64_t longest = limit;
+  for (const Rule& rule : rules_) {
+    longest = std::min(longest, LongestOf(rule.group, limit, drops));
+  }
+  return longest;
+}
+
+HitRules::Bound PrefixLookup::LongestHit(int64_t limit) const {
+  return {LongestOfAll(limit, false), LongestOfAll(limit, drops_last_hit_)};
+}
+
+std::vector<HitRules::Needed> PrefixLookup::NeededPrefixes(
+    int group, int64_t tokens) const {
+  const CacheGroup& g = groups_[static_cast<size_t>(group)];
+  const int64_t block = g.block_tokens;
+  std::vector<Needed> prefixes;
+  if (tokens <= 0) return prefixes;
+  int64_t begin = 0;  // in blocks
+  int64_t end = tokens / block;
+  switch (g.kind) {
+    case GroupKind::kFull: {
+      const int64_t drop = units_.fine_hits ? unit_ : block;
+      const int64_t found = tokens + (drops_last_hit_ ? drop : 0);
+      end = found / block;
+      for (int64_t i = 1; i <= end; ++i) {
+        prefixes.push_back({i * block, i * block});
+      }
+      if (found % block != 0) prefixes.push_back({found, (end + 1) * block});
+      return prefixes;
+    }
+    case GroupKind::kSlidingWindow:
+      end += drops_last_hit_ ? 1 : 0;
+      begin = std::max<int64_t>(
+          0, end - CeilDiv(g.window - 1, block) - (drops_last_hit_ ? 1 : 0));
+      break;
+    case GroupKind::kChunkedLocal:
+      begin = RoundDown(tokens, g.chunk) / block;
+      break;
+    case GroupKind::kRecurrent:
+      return {{tokens, tokens}};
+    case GroupKind::kCross:
+      return prefixes;
+  }
+  for (int64_t i = begin + 1; i <= end; ++i) {
+    prefixes.push_back({i * block, i * block});
+  }
+  return prefixes;
 }
 
 }  // namespace kvsim::vllm

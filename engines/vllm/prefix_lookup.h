@@ -25,6 +25,7 @@
 
 #include "allocator/block_pool.h"
 #include "base/key_chain.h"
+#include "engines/cache_listener.h"
 #include "engines/vllm/cache_group.h"
 #include "engines/vllm/prefix_hit.h"
 
@@ -34,8 +35,12 @@ namespace kvsim::vllm {
 inline BlockKey GroupKey(uint64_t chain_key, size_t group) {
   return chain_key + group * 0x9E3779B97F4A7C15u;
 }
+// The way back.
+inline uint64_t ChainKey(BlockKey key, size_t group) {
+  return key - group * 0x9E3779B97F4A7C15u;
+}
 
-class PrefixLookup {
+class PrefixLookup final : public HitRules {
  public:
   // Keeps references; both outlive the look-up.
   PrefixLookup(const std::vector<CacheGroup>& groups, const CacheUnits& units,
@@ -43,6 +48,13 @@ class PrefixLookup {
 
   // The longest prefix of at most `limit` tokens. Fills *hit.
   void Find(KeyChain* keys, int64_t limit, PrefixHit* hit);
+
+  // The longest prefix of at most `limit` tokens that each group has, asked alone.
+  // 0 for groups that are never cached. Changes what the last Find() depended on.
+  std::vector<int64_t> FindAlone(KeyChain* keys, int64_t limit);
+
+  Bound LongestHit(int64_t limit) const override;
+  std::vector<Needed> NeededPrefixes(int group, int64_t tokens) const override;
 
   // What the last Find() depended on: the blocks of its runs, whether they ended up
   // in the hit or not, and the keys that it missed.
@@ -62,6 +74,8 @@ class PrefixLookup {
   int64_t FindChunk(const Rule& rule, int64_t limit, PrefixHit* hit);
   int64_t FindState(const Rule& rule, int64_t limit, PrefixHit* hit);
   int64_t ShortenFull(const Rule& rule, int64_t limit, PrefixHit* hit) const;
+  int64_t LongestOf(const CacheGroup& group, int64_t limit, bool drops) const;
+  int64_t LongestOfAll(int64_t limit, bool drops) const;
 
   // Whether all members have a block for the prefix of `tokens` tokens; found_
   // holds them then.
@@ -74,8 +88,8 @@ class PrefixLookup {
   const int64_t unit_;  // hits are multiples of it
   const bool drops_last_hit_;
   const BlockPool& pool_;
+  const std::vector<CacheGroup>& groups_;
   std::vector<Rule> rules_;  // full attention first
-  size_t num_groups_;
 
   std::span<const uint64_t> keys_;  // of the request being looked up
   std::vector<BlockId> found_;

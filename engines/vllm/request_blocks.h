@@ -29,7 +29,8 @@ struct GroupBlocks {
 };
 
 struct RequestBlocks {
-  int64_t id = 0;            // names the request; never reused
+  int64_t id = 0;     // names the request; never reused
+  int32_t owner = 0;  // the RequestId, which says on whose behalf keys change
   KeyChain* keys = nullptr;  // chain at the hash unit of all groups
   int64_t num_prompt = 0;    // tokens; decides which blocks get keys
   int64_t junction = 0;      // a prefix that some groups have and others lack
