@@ -89,6 +89,12 @@ void ChromeTrace::NoteRequests(const StepRecord& record) {
   for (const RequestId id : record.aborted) {
     Phase('e', "waiting", id, record.end_ns);
   }
+  for (const RequestId id : record.dropped) {
+    Phase('e', "running", id, record.end_ns);
+  }
+  for (const ForkRecord& fork : record.forks) {
+    Phase('b', fork.runs ? "running" : "waiting", fork.child, record.end_ns);
+  }
 }
 
 void ChromeTrace::NoteLevels(const StepRecord& record, const Engine& engine) {

@@ -64,6 +64,13 @@ void PoolMetrics::NoteLevels(const StepRecord& record) {
   totals_.evictions = record.at_end.evictions;
   totals_.evicted_keys = record.at_end.evicted_keys;
   totals_.cached_keys = record.at_end.cached_keys;
+  totals_.forks = record.at_end.forks;
+  totals_.forked_blocks = record.at_end.forked_blocks;
+  totals_.fork_copies = record.at_end.fork_copies;
+  totals_.dropped += static_cast<int64_t>(record.dropped.size());
+  for (const ForkRecord& fork : record.forks) {
+    if (!fork.runs) ++totals_.forks_waited;
+  }
 }
 
 void PoolMetrics::NoteLedger(const StepRecord& record, const Engine& engine) {
@@ -75,6 +82,10 @@ void PoolMetrics::NoteLedger(const StepRecord& record, const Engine& engine) {
     last_[static_cast<size_t>(g) + 1] = engine.GroupLedger(g);
   }
   AddLedger(record.end_ns - record.start_ns);
+  totals_.shared_peak =
+      std::max(totals_.shared_peak, last_[0][OfWhich::kSharedRows]);
+  totals_.saved_peak =
+      std::max(totals_.saved_peak, last_[0][OfWhich::kSharingSaved]);
   const int64_t held = HeldBytes(last_[0]);
   if (held <= held_peak_) return;
   held_peak_ = held;

@@ -50,6 +50,14 @@ struct PoolSummary {
   int64_t min_free_blocks = 0;  // right after scheduling
   int64_t cached_keys = 0;      // at the end
 
+  int64_t forks = 0;          // sequences that began running as one
+  int64_t forks_waited = 0;   // … that had to wait
+  int64_t dropped = 0;        // beams that lost
+  int64_t forked_blocks = 0;  // shared at forks
+  int64_t fork_copies = 0;    // blocks copied at forks and at later writes
+  int64_t shared_peak = 0;    // bytes at the end of a step, as the next
+  int64_t saved_peak = 0;
+
   LedgerSnapshot ledger_peak;
   int64_t ledger_peak_ns = 0;       // when
   int64_t ledger_peak_running = 0;  // how many ran at the end of that step

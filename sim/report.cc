@@ -143,6 +143,26 @@ void FillGroups(const PoolSummary& summary,
   FillLargestWaste(facts.empty() ? "" : facts[0].kind, report);
 }
 
+void FillSequences(const PoolSummary& summary, const Sequences& sequences,
+                   int64_t bytes_per_block, Report* report) {
+  SequencesOfRows* filled = report->mutable_sequences();
+  filled->set_kind(sequences.kind == Sequences::Kind::kBeams ? "beams"
+                                                             : "samples");
+  filled->set_sharing(
+      sequences.kind == Sequences::Kind::kSeparateSamples ? "prefix" : "fork");
+  filled->set_width(sequences.width);
+  filled->set_forks(summary.forks);
+  filled->set_forks_waited(summary.forks_waited);
+  filled->set_dropped(summary.dropped);
+  filled->set_forked_blocks(summary.forked_blocks);
+  filled->set_fork_copies(summary.fork_copies);
+  filled->set_fork_copy_bytes(summary.fork_copies * bytes_per_block);
+  filled->set_shared_peak(summary.shared_peak);
+  filled->set_shared_mean(summary.ledger_mean[OfWhich::kSharedRows]);
+  filled->set_saved_peak(summary.saved_peak);
+  filled->set_saved_mean(summary.ledger_mean[OfWhich::kSharingSaved]);
+}
+
 void FillGoodput(const RequestSummary& summary, const std::string& slo,
                  Report* report) {
   const int64_t duration_ns = report->end_ns() - report->start_ns();

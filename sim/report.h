@@ -12,6 +12,7 @@
 #include "sim/report.pb.h"
 #include "sim/request_metrics.h"
 #include "sim/roofline_fits.h"
+#include "sim/sequences.h"
 
 namespace kvsim {
 
@@ -29,6 +30,9 @@ struct GroupFacts {
 // REQUIRES: FillPool was called; facts of every group of the summary, or more.
 void FillGroups(const PoolSummary& summary,
                 const std::vector<GroupFacts>& facts, Report* report);
+// REQUIRES: FillPool was called; bytes_per_block is that of the ledger's unit.
+void FillSequences(const PoolSummary& summary, const Sequences& sequences,
+                   int64_t bytes_per_block, Report* report);
 // REQUIRES: FillPool was called: rates need the duration.
 void FillGoodput(const RequestSummary& summary, const std::string& slo,
                  Report* report);

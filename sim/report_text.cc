@@ -345,6 +345,42 @@ std::string WasteLine(const Report& report, ByteUnits units) {
                       waste.setting(), " changes it: ", waste.reason(), ".\n");
 }
 
+// --- sequences ----------------------------------------------------------------
+
+std::string SequencesSection(const Report& report, ByteUnits units) {
+  if (!report.has_sequences()) return "";
+  const SequencesOfRows& s = report.sequences();
+  const bool bytes = report.ledger_unit() == "bytes";
+  const auto amount = [&](int64_t n) {
+    return bytes ? FormatBytes(Bytes(n), units) : FormatCount(n);
+  };
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  if (s.sharing() == "fork") {
+    table.AddRow({"forks", FormatCount(s.forks()), "",
+                  absl::StrCat("took part in ", FormatCount(s.forked_blocks()),
+                               " blocks")});
+    table.AddRow({"forks that waited", FormatCount(s.forks_waited()), "",
+                  "no room to run at once: prompt and outputs again"});
+    if (s.kind() == "beams") {
+      table.AddRow({"beams dropped", FormatCount(s.dropped())});
+    }
+    table.AddRow(
+        {"blocks copied", FormatCount(s.fork_copies()), "",
+         absl::StrCat(amount(s.fork_copy_bytes()), bytes ? "" : " token slots",
+                      ": before a write that others must not see")});
+  }
+  table.AddRow({"", "peak", "mean"});
+  table.AddRow({"shared", amount(s.shared_peak()), amount(s.shared_mean()),
+                "rows with two owners or more, counted once"});
+  table.AddRow({"saved by sharing", amount(s.saved_peak()),
+                amount(s.saved_mean()), "beside the pool"});
+  return Section(absl::StrCat(s.width(), " ", s.kind(), " a request, sharing ",
+                              s.sharing() == "fork" ? "blocks by forks"
+                                                    : "full blocks by prefix",
+                              bytes ? "" : " (token slots)"),
+                 table);
+}
+
 // --- baseline -----------------------------------------------------------------
 
 std::string BaselineSection(const Report& report) {
@@ -434,7 +470,8 @@ std::string ReportText(const Report& report, ByteUnits units) {
                       ConcurrencySection(report), LimitsSection(report),
                       TimesSection(report)) +
          absl::StrCat(CacheSection(report), LedgerSection(report, units),
-                      GroupsSection(report, units), WasteLine(report, units),
+                      GroupsSection(report, units),
+                      SequencesSection(report, units), WasteLine(report, units),
                       BaselineSection(report), CostSection(report),
                       PrefixCachingSection(report),
                       PreemptionText(report, units)) +

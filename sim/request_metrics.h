@@ -8,7 +8,13 @@
 //             Only finished requests enter these distributions. A token is
 //             recomputed when its row was computed before, lost to a preemption
 //             and not found in the prefix cache at the resume.
-// Memory:     56 B per request of the trace, 8 B per time kept.
+// Sequences:  a row is one request, whatever it becomes: it waits until its first
+//             sequence is scheduled, its first token is the first of any, it ends
+//             with its last sequence, and it has failed when one of them did.
+//             Tokens are those of all sequences; a fork adds the one that its child
+//             begins with. A fork that waits is no admission; what it hits and
+//             computes again counts as after a preemption.
+// Memory:     80 B per request of the trace, 8 B per time kept.
 // Costs:      a few ns per scheduled request.
 #ifndef KVSIM_SIM_REQUEST_METRICS_H_
 #define KVSIM_SIM_REQUEST_METRICS_H_
@@ -53,7 +59,9 @@ struct RequestSummary {
 
 class RequestMetrics final : public StepObserver {
  public:
-  explicit RequestMetrics(const Slo& slo) : slo_(slo) {}
+  // `width`: Sequences::width of the run.
+  explicit RequestMetrics(const Slo& slo, int64_t width = 1)
+      : slo_(slo), width_(width) {}
 
   void OnArrival(const ArrivalRecord& arrival) override;
   void OnStep(const StepRecord& record, const Engine& engine) override;
@@ -65,24 +73,37 @@ class RequestMetrics final : public StepObserver {
  private:
   static constexpr int64_t kNone = -1;
 
-  struct State {
+  struct Row {
     int64_t arrival_ns = 0;
     int64_t waiting_ns = kNone;
     int64_t first_token_ns = kNone;
+    int64_t outputs = 0;  // of all sequences
+    int32_t open = 0;     // sequences that have not ended
+    bool preempted = false;
+    bool failed = false;
+  };
+  struct State {  // of a sequence
     int64_t prompt = 0;
     int64_t outputs = 0;
     int64_t computed_end = 0;  // behind the last scheduled row, drafts aside
     int64_t lost_end = 0;      // rows below it were computed before
-    bool preempted = false;
+    bool forked = false;
   };
 
   State& Of(RequestId id) { return states_[static_cast<size_t>(id)]; }
+  Row& RowOf(RequestId id) { return rows_[static_cast<size_t>(id / width_)]; }
   void NoteAdmissions(const StepRecord& record);
+  void NoteAdmitted(const AdmittedRequest& admitted, int64_t start_ns);
+  void NoteResumed(const AdmittedRequest& resumed);
   void NoteScheduled(const StepPlan& plan);
   void NoteOutputs(const StepRecord& record);
-  void NoteFinished(const StepRecord& record);
+  void NoteForks(const StepRecord& record);
+  void NoteEnded(const StepRecord& record);
+  void NoteFinished(const Row& row, int64_t outputs, int64_t end_ns);
 
   Slo slo_;
+  int64_t width_;
+  std::vector<Row> rows_;
   std::vector<State> states_;
   RequestSummary totals_;  // all but the distributions
   std::vector<int64_t> waiting_ns_, ttft_ns_, tpot_ns_, e2e_ns_;

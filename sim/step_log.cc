@@ -124,6 +124,7 @@ void StepLog::OnStep(const StepRecord& record, const Engine& engine) {
   NoteTotals(record);
   if (record.step % options_.every == 0) sink_(StepLine(record, engine));
   for (RequestId id : record.finished) table_lengths_.erase(id);
+  NoteForks(record);
   before_ = record.at_end;
   steps_ = record.step + 1;
 }
@@ -148,6 +149,20 @@ void StepLog::NoteRequests(const StepRecord& record) {
     }
   }
   for (RequestId id : record.finished) requests_[id].done = record.step;
+}
+
+// A fork may have the name of a beam dropped before.
+void StepLog::NoteForks(const StepRecord& record) {
+  for (RequestId id : record.dropped) table_lengths_.erase(id);
+  for (const ForkRecord& fork : record.forks) {
+    const RequestLine& parent = requests_[fork.parent];
+    RequestLine line;
+    line.arrive = record.step;
+    line.first = fork.runs ? record.step : -1;
+    line.prompt = parent.prompt;
+    line.outputs = parent.outputs;
+    requests_[fork.child] = line;
+  }
 }
 
 void StepLog::NoteTotals(const StepRecord& record) {
@@ -204,6 +219,13 @@ Json StepLog::StepLine(const StepRecord& record, const Engine& engine) const {
   if (record.scheduled) AddScheduled(record, &j);
   j["finished"] = List(record.finished);
   j["aborted"] = List(record.aborted);
+  if (!record.forks.empty()) {
+    j["forked"] = Json::array();
+    for (const ForkRecord& fork : record.forks) {
+      j["forked"].push_back({fork.parent, fork.child, fork.runs ? 1 : 0});
+    }
+  }
+  if (!record.dropped.empty()) j["dropped"] = List(record.dropped);
   j["free_end"] = record.at_end.free_blocks;
   j["running_end"] = record.at_end.running;
   j["waiting_end"] = record.at_end.waiting;

@@ -9,8 +9,10 @@
 //             scheduling), new and resumed ([id, hit tokens]), preempted, and in
 //             detail mode sched ([id, tokens]), blocks ({id: [new ids per
 //             group]}), ncommon, swapped_out and swapped_in ([id, computed tokens,
-//             blocks]; absent when none), cow ([from, to]; absent when none); then finished, aborted, free_end, running_end,
-//             waiting_end, alloc, evict, evict_hashes, cached_keys, crc.
+//             blocks]; absent when none), cow ([from, to]; absent when none); then
+//             finished, aborted, forked ([parent, child, 1: it runs]) and dropped
+//             (both absent when none), free_end, running_end, waiting_end, alloc,
+//             evict, evict_hashes, cached_keys, crc.
 //   req       arrive, first, done (step numbers), hit, pre, rehit.
 //   crc       CRC-32 of int32 little-endian: free queue, reference counts, has
 //             key, tables of the running requests.
@@ -59,6 +61,7 @@ class StepLog final : public StepObserver {
   void NoteBlocks(const StepPlan& plan, const Engine& engine);
   void AddBlocks(RequestId id, const Engine& engine);
   void NoteRequests(const StepRecord& record);
+  void NoteForks(const StepRecord& record);
   void NoteTotals(const StepRecord& record);
   Json StepLine(const StepRecord& record, const Engine& engine) const;
   Json CacheStats() const;

@@ -18,6 +18,13 @@ namespace kvsim {
 
 class RequestTokens;  // traces/request_tokens.h
 
+// One more sequence of a row, begun at the end of a step.
+struct ForkRecord {
+  RequestId parent = 0;
+  RequestId child = 0;
+  bool runs = false;  // false: it waits
+};
+
 struct StepRecord {
   int64_t step = 0;                    // from 0, in the order of execution
   int64_t start_ns = 0;                // model time before the step
@@ -33,10 +40,15 @@ struct StepRecord {
                                          // after cutting at max_tokens
   std::span<const RequestId> finished;
   std::span<const RequestId> aborted;  // can never fit
+  // Beams that lost; a fork of the same step may have the name of one.
+  std::span<const RequestId> dropped;
+  std::span<const ForkRecord> forks;
   EngineCounts at_end;
 };
 
-// A row of the trace reaching the engine.
+// A row of the trace reaching the engine. With several sequences a row, sequence k
+// of row r has the id r·width + k; a row whose sequences are requests of their own
+// from the start has an arrival for each, the first one first.
 struct ArrivalRecord {
   RequestId id = 0;
   int64_t due_ns = 0;   // when it came: waiting starts here

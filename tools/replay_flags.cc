@@ -22,6 +22,20 @@ void DeclareArrivalFlags(CLI::App& command, ReplayFlags& flags) {
       ->group("Trace");
 }
 
+void DeclareSequenceFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Trace");
+  };
+  add("--samples", flags.samples,
+      "Outputs of every request, each a sequence of its own (1)");
+  add("--beam-width", flags.beam_width,
+      "Beams of every request; each step one goes on twice for another (1)");
+  add("--sharing", flags.sharing,
+      "What sequences of a request share: fork (every block, copied before a "
+      "write) or prefix (separate requests, as vLLM V1) (fork)");
+}
+
 void DeclareHitFlags(CLI::App& command, ReplayFlags& flags) {
   const auto add = [&](const char* names, std::string& value,
                        const char* help) {
@@ -241,6 +255,9 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
         f.no_reserve_full_isl.value_or(false)},
        {"--arrivals", !f.arrivals.empty()},
        {"--rate-scale", !f.rate_scale.empty()},
+       {"--samples", !f.samples.empty()},
+       {"--beam-width", !f.beam_width.empty()},
+       {"--sharing", !f.sharing.empty()},
        {"--timing", !f.timing.empty()},
        {"--step-us", !f.step_us.empty()},
        {"--linear-us", !f.linear_us.empty()},
@@ -305,6 +322,7 @@ void DeclareHitTraceFlags(CLI::App& command, ReplayFlags& flags) {
 void DeclareRunFlags(CLI::App& command, ReplayFlags& flags) {
   DeclareHitTraceFlags(command, flags);
   DeclareArrivalFlags(command, flags);
+  DeclareSequenceFlags(command, flags);
   DeclareMemoryFlags(command, flags);
   DeclareEngineFlags(command, flags);
   DeclareTimeFlags(command, flags);

@@ -25,6 +25,7 @@ struct ReplayFlags {
   std::string trace, trace_format, limit, rate_scale, arrivals, partial_tail;
   TimedTraceFlags timed;
   bool continue_sessions = false;
+  std::string samples, beam_width, sharing;  // sequences of a row
 
   // --mode hits
   std::string policy, blocks, measure_last;

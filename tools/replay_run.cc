@@ -21,6 +21,7 @@
 #include "tools/group_spec.h"
 #include "tools/replay_cost.h"
 #include "tools/replay_outputs.h"
+#include "tools/replay_sequences.h"
 #include "tools/replay_setup.h"
 #include "traces/trace_reader.h"
 
@@ -33,6 +34,7 @@ struct RunPlan {
   std::unique_ptr<CostModel> cost;
   const RooflineFit* roofline_fit = nullptr;  // what `cost` was fitted to
   ReplayTraceOptions trace;
+  Sequences sequences;
   Slo slo;
   std::optional<double> gpu_hour_price;
   std::unique_ptr<ReplayOutputs> outputs;
@@ -80,6 +82,9 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
   absl::StatusOr<ReplayTraceOptions> trace = TraceOptionsOf(flags);
   if (!trace.ok()) return trace.status();
   plan.trace = *std::move(trace);
+  const absl::StatusOr<Sequences> sequences = SequencesOf(flags);
+  if (!sequences.ok()) return sequences.status();
+  plan.sequences = *sequences;
   FlagReader reader;
   reader.Read("--slo", flags.slo, ParseSlo, &plan.slo);
   reader.Read("--gpu-hour-price", flags.gpu_hour_price, ParsePrice,
@@ -120,6 +125,7 @@ SimulatorOptions OptionsOf(const RunPlan& plan, const TraceReader& reader) {
       reader.has_sessions() ? Arrivals::kAfterPrevious : Arrivals::kTimestamps);
   options.tokens.partial_tail = plan.trace.options.partial_tail;
   options.tokens.continue_sessions = plan.trace.options.continue_sessions;
+  options.sequences = plan.sequences;
   return options;
 }
 
@@ -174,6 +180,9 @@ void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
       {"limit", flags.limit.empty() ? "none" : flags.limit},
       {"partial-tail", PartialTailName(options.tokens.partial_tail)},
       {"continue-sessions", OnOff(options.tokens.continue_sessions)},
+      {"samples", flags.samples},
+      {"beam-width", flags.beam_width},
+      {"sharing", flags.sharing},
   };
   for (const auto& [name, value] : switches) {
     if (!value.empty()) AddSwitch(name, value, manifest);
@@ -252,7 +261,7 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   if (!engine.ok()) return engine.status();
   (*engine)->SetCacheListener(cache_listener);
   Simulator simulator(engine->get(), plan.cost.get(), options);
-  RequestMetrics requests(plan.slo);
+  RequestMetrics requests(plan.slo, plan.sequences.width);
   PreemptionMetrics preemption(options.host_link, &requests);
   PoolMetrics pool;
   const bool* const stop = listener == nullptr ? nullptr : listener->stop();
@@ -278,6 +287,10 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   const vllm::Settings& settings = plan.setup.settings;
   FillPreemption(preemption.Summary(), ModeName(settings.preemption_mode),
                  settings.host_blocks * options.host_link.block_bytes, report);
+  if (plan.sequences.width > 1) {
+    FillSequences(pool.Summary(), plan.sequences, report->bytes_per_block(),
+                  report);
+  }
   if (plan.slo.Any()) FillGoodput(summary, flags.slo, report);
   if (options.tokens.continue_sessions) {
     report->add_warnings(

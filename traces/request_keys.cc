@@ -47,6 +47,21 @@ RequestKeys::RequestKeys(const RequestTokens* tokens, int64_t block_tokens)
   KVSIM_CHECK_GT(block_tokens, 0);
 }
 
+RequestKeys::RequestKeys(const RequestTokens* tokens, const RequestKeys& parent,
+                         int64_t begin)
+    : RequestKeys(tokens, parent.block_tokens_) {
+  const auto same = std::min(static_cast<int64_t>(parent.keys_.size()),
+                             begin / block_tokens_);
+  if (same == 0) return;
+  keys_.reserve(parent.keys_.capacity());
+  keys_.assign(parent.keys_.begin(), parent.keys_.begin() + same);
+  last_key_ = keys_.back();
+  const auto& segments = tokens_->segments();
+  while (tokens_->SegmentEnd(segments[segment_]) <= same * block_tokens_) {
+    ++segment_;
+  }
+}
+
 std::span<const uint64_t> RequestKeys::Prefix(int64_t num_blocks) {
   KVSIM_CHECK_GE(num_blocks, 0);
   if (num_blocks > static_cast<int64_t>(keys_.size())) Extend(num_blocks);

@@ -25,6 +25,11 @@ class RequestKeys final : public KeyChain {
   // REQUIRES: block_tokens > 0.
   RequestKeys(const RequestTokens* tokens, int64_t block_tokens);
 
+  // Of a sequence whose tokens before `begin` are those of `parent`'s; takes over
+  // the keys of the blocks before it.
+  RequestKeys(const RequestTokens* tokens, const RequestKeys& parent,
+              int64_t begin);
+
   std::span<const uint64_t> Prefix(int64_t num_blocks) override;
 
   int64_t block_tokens() const { return block_tokens_; }

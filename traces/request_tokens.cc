@@ -43,6 +43,14 @@ RequestTokens::RequestTokens(const TraceRequest& row, PartialTail partial_tail,
   AppendOwn(Inherit(previous), partial_tail);
 }
 
+RequestTokens::RequestTokens(const RequestTokens& parent, int64_t begin,
+                             uint64_t name)
+    : RequestTokens(parent) {
+  KVSIM_CHECK_GT(begin, 0);
+  while (segments_.back().begin >= begin) segments_.pop_back();
+  Append(begin, Source::kRequest, name);
+}
+
 // Takes the head of the previous turn's segments; returns where it ends.
 int64_t RequestTokens::Inherit(const RequestTokens& previous) {
   const int64_t common_blocks =

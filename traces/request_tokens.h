@@ -54,6 +54,10 @@ class RequestTokens {
   RequestTokens(const TraceRequest& row, PartialTail partial_tail,
                 const RequestTokens& previous);
 
+  // A sequence with the tokens of `parent` before `begin` and its own from there on.
+  // REQUIRES: begin > 0; `name` is no row's number and no other sequence's.
+  RequestTokens(const RequestTokens& parent, int64_t begin, uint64_t name);
+
   int64_t request() const { return request_; }
   int64_t input_length() const { return input_length_; }
   int64_t output_length() const { return output_length_; }
