@@ -61,7 +61,7 @@ class RequestMetrics final : public StepObserver {
  public:
   // `width`: Sequences::width of the run.
   explicit RequestMetrics(const Slo& slo, int64_t width = 1)
-      : slo_(slo), width_(width) {}
+      : slo_(slo), width_(static_cast<RequestId>(width)) {}
 
   void OnArrival(const ArrivalRecord& arrival) override;
   void OnStep(const StepRecord& record, const Engine& engine) override;
@@ -102,7 +102,7 @@ class RequestMetrics final : public StepObserver {
   void NoteFinished(const Row& row, int64_t outputs, int64_t end_ns);
 
   Slo slo_;
-  int64_t width_;
+  RequestId width_;  // 32 bits: divides fast
   std::vector<Row> rows_;
   std::vector<State> states_;
   RequestSummary totals_;  // all but the distributions

@@ -277,6 +277,58 @@ TEST(ReplayCommandTest, HitsModeKeepsItsContract) {
   EXPECT_EQ(report["hit_tokens"], "1024");
 }
 
+// --- sequences --------------------------------------------------------------------
+
+// The third request alone: 100 tokens are 6 blocks and 4 tokens of a seventh.
+std::string OneOf100(int64_t outputs) {
+  return WriteTestFile(
+      "one.jsonl",
+      R"({"timestamp": 0, "input_length": 100, "output_length": )" +
+          std::to_string(outputs) + R"(, "hash_ids": [3]})" + "\n");
+}
+
+TEST(ReplayCommandTest, SamplesShareByForks) {
+  const Json report =
+      ParseReport(Replay(OneOf100(10), WithPool({"--json", "--samples", "4"})));
+  const Json& s = report["sequences"];
+  EXPECT_EQ(s["kind"], "samples");
+  EXPECT_EQ(s["sharing"], "fork");
+  EXPECT_EQ(s["width"], "4");
+  EXPECT_EQ(s["forks"], "3");
+  EXPECT_EQ(s["forked_blocks"], "21");  // 3 · 7
+  EXPECT_EQ(s["fork_copies"], "3");
+  EXPECT_EQ(s["fork_copy_bytes"], "48");  // in rows: 3 · 16
+  EXPECT_EQ(s["saved_peak"], "300");
+  EXPECT_EQ(report["finished"], "1");
+  EXPECT_EQ(report["output_tokens"], "40");
+  EXPECT_EQ(report["scheduled_tokens"], "136");  // 100 + 9 · 4
+}
+
+TEST(ReplayCommandTest, SamplesByPrefixComputeTheirTails) {
+  const Json report = ParseReport(
+      Replay(OneOf100(10),
+             WithPool({"--json", "--samples", "4", "--sharing", "prefix"})));
+  EXPECT_EQ(report["sequences"]["sharing"], "prefix");
+  EXPECT_EQ(report["sequences"]["forks"], "0");
+  EXPECT_EQ(report["sequences"]["saved_peak"], "288");  // 3 · 96
+  EXPECT_EQ(report["hit_tokens"], "288");
+  EXPECT_EQ(report["scheduled_tokens"], "148");  // 100 + 3 · 4 + 9 · 4
+}
+
+TEST(ReplayCommandTest, BeamsGoOnTwiceOrEnd) {
+  const Json report = ParseReport(
+      Replay(OneOf100(40), WithPool({"--json", "--beam-width", "4"})));
+  const Json& s = report["sequences"];
+  EXPECT_EQ(s["kind"], "beams");
+  const int64_t dropped = std::stoll(s["dropped"].get<std::string>());
+  EXPECT_GT(dropped, 20);  // of 38 draws, 3 of 4 on average
+  EXPECT_EQ(s["forks"], std::to_string(3 + dropped));
+  const Outcome text = Replay(OneOf100(40), WithPool({"--beam-width", "4"}));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("4 beams a request"),
+                    HasSubstr("saved by sharing"), HasSubstr("beams dropped")));
+}
+
 TEST(ReplayCommandTest, WritesItsFilesBesideTheReport) {
   const std::string timeline = ::testing::TempDir() + "/replay.csv";
   const std::string chrome = ::testing::TempDir() + "/replay.json";
@@ -341,6 +393,19 @@ INSTANTIATE_TEST_SUITE_P(
                 kExitBadInput, "--max-model-len '9223372036854775808'"},
         Refusal{"WatermarkNan", WithPool({"--watermark", "nan"}), kExitBadInput,
                 "--watermark 'nan'"},
+        Refusal{"NoSamples", WithPool({"--samples", "0"}), kExitBadInput,
+                "--samples '0': accepted: 1 to 1024"},
+        Refusal{"SamplesOfBeams",
+                WithPool({"--samples", "2", "--beam-width", "2"}),
+                kExitBadInput, "--beam-width '2': accepted without --samples"},
+        Refusal{"UnknownSharing",
+                WithPool({"--samples", "2", "--sharing", "all"}), kExitBadInput,
+                "--sharing 'all': accepted: fork, prefix"},
+        Refusal{"SharingOfNothing", WithPool({"--sharing", "fork"}),
+                kExitBadInput, "--sharing 'fork': has a meaning with"},
+        Refusal{"SamplesInFlight",
+                WithPool({"--samples", "2", "--async-scheduling"}),
+                kExitBadInput, "--samples '2': with --async-scheduling"},
         Refusal{"UnknownGroup", WithPool({"--groups", "full;ring"}),
                 kExitBadInput, "--groups: 'ring': accepted: full"},
         Refusal{"GroupsBesideAModel",

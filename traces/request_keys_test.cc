@@ -324,5 +324,28 @@ TEST(RequestKeysTest, AnswersForHugeLengths) {
   EXPECT_EQ(one.Prefix(1).size(), 1u);
 }
 
+// Wherever it begins and whatever of the parent's keys was asked for before: the
+// keys of a fork are those of its tokens, and agree with the parent's up to there.
+TEST(RequestKeysTest, AForkTakesOverTheParentsKeys) {
+  const TraceRequest row = MakeRow(0, 21, 20, 8, {1, 2, 3});
+  const RequestTokens parent(row, PartialTail::kShared);
+  for (int64_t begin = 1; begin <= 40; ++begin) {
+    const RequestTokens child(parent, begin, uint64_t{1} << 32);
+    child.CheckInvariants();
+    const RequestTokens grandchild(child, begin + 3, uint64_t{2} << 32);
+    grandchild.CheckInvariants();
+    for (const int64_t asked : {0, 3, 5, 10}) {
+      RequestKeys parent_keys(&parent, 4);
+      parent_keys.Prefix(asked);
+      RequestKeys child_keys(&child, parent_keys, begin);
+      RequestKeys plain(&child, 4);
+      const auto a = child_keys.Prefix(12), b = plain.Prefix(12);
+      ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+    }
+    EXPECT_EQ(AgreeingBlocks(parent, child, 12), begin / 4);
+    EXPECT_EQ(AgreeingBlocks(child, grandchild, 12), (begin + 3) / 4);
+  }
+}
+
 }  // namespace
 }  // namespace kvsim
