@@ -16,6 +16,7 @@
 #include "tools/flag_reader.h"
 #include "tools/replay_flags.h"
 #include "tools/replay_run.h"
+#include "tools/replay_sequences.h"
 #include "tools/replay_setup.h"
 #include "tools/run_watch.h"
 #include "traces/token_stream.h"
@@ -136,8 +137,19 @@ absl::StatusOr<int64_t> ParseRow(const ExplainFlags& flags) {
   return *id;
 }
 
+absl::Status RefuseSequences(const ReplayFlags& flags) {
+  const absl::StatusOr<Sequences> sequences = SequencesOf(flags);
+  if (!sequences.ok() || sequences->width == 1) return sequences.status();
+  const bool beams = sequences->kind == Sequences::Kind::kBeams;
+  return absl::InvalidArgumentError(
+      absl::StrCat(beams ? "--beam-width '" : "--samples '",
+                   beams ? flags.beam_width : flags.samples,
+                   "': a story is of one sequence; accepted: 1"));
+}
+
 absl::Status Explain(const ExplainFlags& flags, const CommandContext& context) {
   absl::Status status = CheckModes(flags.replay);
+  status.Update(RefuseSequences(flags.replay));
   if (!status.ok()) return status;
   const absl::StatusOr<int64_t> id = ParseRow(flags);
   if (!id.ok()) return id.status();

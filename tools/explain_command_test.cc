@@ -82,6 +82,13 @@ TEST(ExplainCommandTest, RefusesWhatIsNoRowOfTheTrace) {
       kExitWrongUsage);
 }
 
+TEST(ExplainCommandTest, TellsOfOneSequence) {
+  const Outcome outcome =
+      Explain(Twins(), "0", {"--num-gpu-blocks", "200", "--samples", "2"});
+  EXPECT_EQ(outcome.code, kExitBadInput);
+  EXPECT_THAT(outcome.err, HasSubstr("--samples '2': a story is of one"));
+}
+
 TEST(ExplainCommandTest, SaysWhyARequestNeverRan) {
   const Outcome large = Explain(Twins(), "0", {"--num-gpu-blocks", "50"});
   EXPECT_EQ(large.code, kExitOk);
