@@ -106,6 +106,7 @@ struct EngineCounts {
   int64_t allocations = 0;    // blocks popped from the free queue, ever
   int64_t evictions = 0;      // blocks that lost their keys at re-use, ever
   int64_t evicted_keys = 0;   // keys dropped by those, ever
+  int64_t checkpoints = 0;    // recurrent states kept for later hits, ever
   int64_t host_blocks = 0;    // held in host memory by requests that wait
   int64_t forks = 0;          // sequences that began running as one, ever
   int64_t forked_blocks = 0;  // … blocks they began with as one more owner

@@ -99,7 +99,12 @@ TEST(CacheFormatsTest, ConvolutionAndRecurrentStatesHaveTheirOwnDTypes) {
   EXPECT_EQ(
       fixed({.state_dtype = DType::kBf16, .conv_state_dtype = DType::kFp32}),
       Bytes(36 * (4 * 24576 + 2 * 524288)));
+  // One fp32 scale for each of 32 heads.
+  EXPECT_EQ(fixed({.state_dtype = DType::kInt8}),
+            Bytes(36 * (2 * 24576 + 524288 + 32 * 4)));
   EXPECT_FALSE(BuildCacheLayout(spec, {.state_dtype = DType::kInt4}).ok());
+  EXPECT_FALSE(
+      BuildCacheLayout(spec, {.conv_state_dtype = DType::kInt8}).ok());
 }
 
 }  // namespace

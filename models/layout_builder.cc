@@ -73,13 +73,20 @@ absl::Status CheckOptions(const LayoutOptions& options) {
         absl::StrCat("index key dtype is ", Name(*options.index_key_dtype),
                      "; accepted: fp8, fp4, int8, bf16, fp16, fp32"));
   }
-  for (const std::optional<DType>& state :
-       {options.state_dtype, options.conv_state_dtype}) {
-    if (state && BitsPerElement(*state) < 16 && *state != DType::kFp8) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("state dtype is ", Name(*state),
-                       "; accepted: fp32, bf16, fp16, fp8"));
-    }
+  const auto is_state_dtype = [](DType dtype) {
+    return BitsPerElement(dtype) >= 16 || dtype == DType::kFp8;
+  };
+  if (options.state_dtype && !is_state_dtype(*options.state_dtype) &&
+      *options.state_dtype != DType::kInt8) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("state dtype is ", Name(*options.state_dtype),
+                     "; accepted: fp32, bf16, fp16, fp8, int8"));
+  }
+  if (options.conv_state_dtype && !is_state_dtype(*options.conv_state_dtype)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dtype of convolution states is ",
+                     Name(*options.conv_state_dtype),
+                     "; accepted: fp32, bf16, fp16, fp8"));
   }
   if (options.speculative_tokens < 0 ||
       options.speculative_tokens > kMaxDimension) {

@@ -13,6 +13,8 @@
 namespace kvsim {
 namespace {
 
+constexpr int64_t kScalePerHead = sizeof(float);
+
 // Elements that share one fp32 scale in DeepSeek's fp8 rows and index keys.
 constexpr int64_t kFp8Tile = 128;
 // Elements that share one scale byte: V4's fp8 part, MXFP4, NVFP4.
@@ -110,7 +112,6 @@ absl::StatusOr<CacheTensor> HeadsTensor(std::string name, int64_t heads,
   tensor.name = std::move(name);
   tensor.elements = heads * width;
   tensor.heads = heads;
-  constexpr int64_t kScalePerHead = sizeof(float);
   switch (formats.cache) {
     case KvCacheDtype::kInt8PerTokenHead:
       tensor.dtype = DType::kInt8;
@@ -410,6 +411,10 @@ TensorList RecurrentTensors(const RecurrentSpec& recurrent,
                      ? formats.kda_state
                      : formats.recurrent_state;
   tensor.heads = recurrent.value_heads;
+  // 8-bit integers need a scale; no engine keeps such states, so it is one a head.
+  if (tensor.dtype == DType::kInt8) {
+    tensor.scale_bytes = recurrent.value_heads * kScalePerHead;
+  }
   tensors.push_back(tensor);
   return tensors;
 }

@@ -1,5 +1,6 @@
 #include "sim/model_roofline.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "models/dtype.h"
@@ -21,7 +22,48 @@ DType WeightDType(const ModelSpec& spec) {
                                    : spec.quantization.weight_dtype;
 }
 
+// Operations of one token for each token of its context.
+double ContextFlops(const AttentionSpec& attention) {
+  const auto heads = static_cast<double>(attention.query_heads);
+  const auto widths =
+      static_cast<double>(attention.head_dim + attention.head_dim_v);
+  const IndexerSpec& indexer = attention.indexer;
+  double flops = 0;
+  if (indexer.kind == IndexerKind::kFull) {
+    flops = 2 * static_cast<double>(indexer.query_heads) *
+            static_cast<double>(indexer.head_dim) /
+            static_cast<double>(indexer.tokens_per_key);
+  }
+  switch (attention.kind) {
+    case AttentionKind::kFull:
+    case AttentionKind::kMla:
+      if (indexer.kind == IndexerKind::kNone) flops += 2 * heads * widths;
+      break;
+    case AttentionKind::kCompressed:
+      if (attention.compress_ratio > 0 && indexer.kind == IndexerKind::kNone) {
+        flops += 2 * heads * widths /
+                 static_cast<double>(attention.compress_ratio);
+      }
+      break;
+    default:
+      break;
+  }
+  return flops;
+}
+
 }  // namespace
+
+int64_t AttentionBalance(const ModelSpec& spec) {
+  double context = 0;
+  for (const LayerSpec& layer : spec.layers) {
+    for (const AttentionSpec& attention : layer.attention) {
+      context += ContextFlops(attention);
+    }
+  }
+  if (context == 0) return 0;
+  const double rest = 2 * RooflineModelOf(spec, 1, 0).active_parameters;
+  return std::max<int64_t>(1, static_cast<int64_t>(rest / context));
+}
 
 RooflineModel RooflineModelOf(const ModelSpec& spec, int64_t tensor_parallel,
                               double kv_bytes_per_token_per_rank) {

@@ -16,6 +16,11 @@ namespace kvsim {
 RooflineModel RooflineModelOf(const ModelSpec& spec, int64_t tensor_parallel,
                               double kv_bytes_per_token_per_rank);
 
+// The context length at which a token's attention to it costs as many operations as
+// the rest of the token; 0: no layer reads the whole history. Sparse attention counts
+// its scoring of every token, compressed attention its entries.
+int64_t AttentionBalance(const ModelSpec& spec);
+
 // The peak at the dtype of most weights: fp8 multiplies in fp8, MXFP4 and NVFP4
 // in fp4, everything else in bf16 (4-bit integers are unpacked). A peak the card
 // lacks falls back to the next wider one: the published fit does the same. What

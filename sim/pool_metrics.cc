@@ -24,6 +24,10 @@ int64_t HeldBytes(const LedgerSnapshot& ledger) {
          ledger[Account::kIdle];
 }
 
+int64_t CheckpointBytes(const LedgerSnapshot& ledger) {
+  return ledger[Account::kStateCheckpoint] + ledger[OfWhich::kIdleCheckpoints];
+}
+
 void PoolMetrics::OnStep(const StepRecord& record, const Engine& engine) {
   if (totals_.steps == 0) {
     totals_.start_ns = record.start_ns;
@@ -71,6 +75,7 @@ void PoolMetrics::NoteLevels(const StepRecord& record) {
   for (const ForkRecord& fork : record.forks) {
     if (!fork.runs) ++totals_.forks_waited;
   }
+  totals_.checkpoints = record.at_end.checkpoints;
 }
 
 void PoolMetrics::NoteLedger(const StepRecord& record, const Engine& engine) {
@@ -86,6 +91,8 @@ void PoolMetrics::NoteLedger(const StepRecord& record, const Engine& engine) {
       std::max(totals_.shared_peak, last_[0][OfWhich::kSharedRows]);
   totals_.saved_peak =
       std::max(totals_.saved_peak, last_[0][OfWhich::kSharingSaved]);
+  totals_.checkpoint_peak =
+      std::max(totals_.checkpoint_peak, CheckpointBytes(last_[0]));
   const int64_t held = HeldBytes(last_[0]);
   if (held <= held_peak_) return;
   held_peak_ = held;

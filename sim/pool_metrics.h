@@ -49,6 +49,8 @@ struct PoolSummary {
   int64_t evicted_keys = 0;
   int64_t min_free_blocks = 0;  // right after scheduling
   int64_t cached_keys = 0;      // at the end
+  int64_t checkpoints = 0;      // recurrent states kept for hits, ever
+  int64_t checkpoint_peak = 0;  // bytes of them at once, at a step's end
 
   int64_t forks = 0;          // sequences that began running as one
   int64_t forks_waited = 0;   // … that had to wait
@@ -103,6 +105,9 @@ class PoolMetrics final : public StepObserver {
   std::vector<LedgerSum> sums_;
   int64_t held_peak_ = -1;
 };
+
+// Bytes of states that are kept for hits, held or idle.
+int64_t CheckpointBytes(const LedgerSnapshot& ledger);
 
 // Bytes of the pool that requests hold: neither null, free, idle nor remainder.
 int64_t HeldBytes(const LedgerSnapshot& ledger);

@@ -163,6 +163,18 @@ void FillSequences(const PoolSummary& summary, const Sequences& sequences,
   filled->set_saved_mean(summary.ledger_mean[OfWhich::kSharingSaved]);
 }
 
+void FillCheckpoints(const PoolSummary& summary, const StateFacts& facts,
+                     Report* report) {
+  KVSIM_CHECK(facts.groups > 0);
+  Checkpoints* checkpoints = report->mutable_checkpoints();
+  checkpoints->set_policy(facts.policy);
+  checkpoints->set_stored(summary.checkpoints / facts.groups);
+  checkpoints->set_bytes_each(facts.bytes_each);
+  checkpoints->set_mean_bytes(CheckpointBytes(summary.ledger_mean));
+  checkpoints->set_peak_bytes(summary.checkpoint_peak);
+  checkpoints->set_live_mean_bytes(summary.ledger_mean[Account::kStateCurrent]);
+}
+
 void FillGoodput(const RequestSummary& summary, const std::string& slo,
                  Report* report) {
   const int64_t duration_ns = report->end_ns() - report->start_ns();

@@ -33,6 +33,15 @@ void FillGroups(const PoolSummary& summary,
 // REQUIRES: FillPool was called; bytes_per_block is that of the ledger's unit.
 void FillSequences(const PoolSummary& summary, const Sequences& sequences,
                    int64_t bytes_per_block, Report* report);
+// The states that one prefix of all recurrent groups has.
+struct StateFacts {
+  std::string policy;      // "": the engine's
+  int64_t groups = 0;      // recurrent ones
+  int64_t bytes_each = 0;  // of all of them
+};
+// REQUIRES: facts.groups > 0.
+void FillCheckpoints(const PoolSummary& summary, const StateFacts& facts,
+                     Report* report);
 // REQUIRES: FillPool was called: rates need the duration.
 void FillGoodput(const RequestSummary& summary, const std::string& slo,
                  Report* report);

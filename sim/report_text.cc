@@ -194,6 +194,33 @@ std::string CacheSection(const Report& report) {
   return Section("Prefix cache and preemption", table);
 }
 
+std::string CheckpointSection(const Report& report, ByteUnits units) {
+  if (!report.has_checkpoints()) return "";
+  const Checkpoints& states = report.checkpoints();
+  const auto amount = [&](int64_t bytes) {
+    return report.ledger_unit() == "bytes"
+               ? FormatBytes(Bytes(bytes), units)
+               : absl::StrCat(FormatCount(bytes), " slots");
+  };
+  const auto share = [&](int64_t bytes) {
+    return FormatPercent(bytes, report.pool_bytes());
+  };
+  TextTable table({Align::kLeft, Align::kRight, Align::kRight});
+  table.AddRow({"policy", states.policy().empty() ? "engine" : states.policy(),
+                "", "--checkpoint-policy"});
+  table.AddRow({"stored", FormatCount(states.stored()), "",
+                absl::StrCat("of ", amount(states.bytes_each()),
+                             " each, all recurrent layers")});
+  table.AddRow({"kept, mean", amount(states.mean_bytes()),
+                share(states.mean_bytes()), "of the pool, held or idle"});
+  table.AddRow({"kept, most at once", amount(states.peak_bytes()),
+                share(states.peak_bytes())});
+  table.AddRow({"live states, mean", amount(states.live_mean_bytes()),
+                share(states.live_mean_bytes()),
+                "one a running request, whatever its length"});
+  return Section("Checkpoints of recurrent states", table);
+}
+
 // --- ledger -------------------------------------------------------------------
 
 std::string AccountInWords(const std::string& account) {
@@ -469,7 +496,8 @@ std::string ReportText(const Report& report, ByteUnits units) {
   return absl::StrCat(Header(report, units), RequestsSection(report),
                       ConcurrencySection(report), LimitsSection(report),
                       TimesSection(report)) +
-         absl::StrCat(CacheSection(report), LedgerSection(report, units),
+         absl::StrCat(CacheSection(report), CheckpointSection(report, units),
+                      LedgerSection(report, units),
                       GroupsSection(report, units),
                       SequencesSection(report, units), WasteLine(report, units),
                       BaselineSection(report), CostSection(report),

@@ -56,6 +56,7 @@ std::string CountsDifference(const EngineCounts& a, const EngineCounts& b) {
   if (a.allocations != b.allocations) return "counts: allocations";
   if (a.evictions != b.evictions) return "counts: evictions";
   if (a.evicted_keys != b.evicted_keys) return "counts: evicted_keys";
+  if (a.checkpoints != b.checkpoints) return "counts: checkpoints";
   if (a.host_blocks != b.host_blocks) return "counts: host_blocks";
   if (a.forks != b.forks) return "counts: forks";
   if (a.forked_blocks != b.forked_blocks) return "counts: forked_blocks";

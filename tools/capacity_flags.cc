@@ -49,7 +49,7 @@ absl::StatusOr<DType> ParseFlagDType(absl::string_view text) {
   const std::optional<DType> dtype = ParseDType(text);
   if (dtype.has_value()) return *dtype;
   return absl::InvalidArgumentError(
-      "unknown dtype; accepted: bfloat16, float16, float32, fp8, fp4");
+      "unknown dtype; accepted: bfloat16, float16, float32, fp8, int8, fp4");
 }
 
 absl::StatusOr<std::vector<Tokens>> ParseContexts(absl::string_view text) {

@@ -122,10 +122,16 @@ void DeclareEngineFlags(CLI::App& command, ReplayFlags& flags) {
       flags.retention_interval,
       "Checkpoints of windows and states: dense, 0 (the prompt's last and "
       "junctions) or one every N tokens (0; dense before 2026-08-17)");
+  add("--checkpoint-policy", flags.checkpoint_policy,
+      "Where states and windows are kept instead: none, dense, every:TOKENS, "
+      "geometric:TOKENS, prompt-end, branch-points, value[:WEIGHT], joined by +");
   add("--prefix-match-unit", flags.prefix_match_unit,
       "Tokens of which hits are multiples, a divisor of the blocks");
   add("--mamba-cache-mode", flags.state_mode,
       "States kept for prefix hits: none, align, all (align)");
+  add("--mamba-ssm-cache-dtype", flags.state_dtype,
+      "Recurrent states: float32, bfloat16, int8 with a scale a head, ... (the "
+      "model's)");
   add("--preemption-mode", flags.preemption_mode,
       "recompute, or swap: rows of a preempted request go to host memory "
       "(recompute)");
@@ -225,6 +231,7 @@ absl::Status RefuseModelFlags(const ReplayFlags& f) {
        {"--pipeline-parallel-size", !f.pipeline.empty()},
        {"--decode-context-parallel-size", !f.decode_context.empty()},
        {"--kv-cache-dtype", !f.kv_cache_dtype.empty()},
+       {"--mamba-ssm-cache-dtype", !f.state_dtype.empty()},
        {"--disable-hybrid-kv-cache-manager", f.no_hybrid_manager.has_value()}},
       "with --model only");
 }
@@ -235,6 +242,7 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--groups", !f.groups.empty()},
        {"--engine-version", !f.engine_version.empty()},
        {"--retention-interval", !f.retention_interval.empty()},
+       {"--checkpoint-policy", !f.checkpoint_policy.empty()},
        {"--prefix-match-unit", !f.prefix_match_unit.empty()},
        {"--mamba-cache-mode", !f.state_mode.empty()},
        {"--preemption-mode", !f.preemption_mode.empty()},

@@ -41,8 +41,8 @@ struct ReplayFlags {
   std::string block_size, max_num_seqs, max_num_batched_tokens, max_model_len,
       scheduling_policy, watermark, long_prefill_token_threshold,
       num_speculative_tokens, speculative_method, retention_interval,
-      prefix_match_unit, state_mode, preemption_mode, swap_space,
-      swap_bandwidth;
+      prefix_match_unit, state_mode, state_dtype, checkpoint_policy,
+      preemption_mode, swap_space, swap_bandwidth;
   bool async_scheduling = false;
   bool no_chunked_prefill = false;
   // Nothing: as the version has it.

@@ -155,6 +155,9 @@ void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
       {"retention-interval", s.retention_interval.has_value()
                                  ? absl::StrCat(*s.retention_interval)
                                  : "dense"},
+      {"checkpoint-policy",
+       s.checkpoints.has_value() ? s.checkpoints->InWords() : "engine"},
+      {"mamba-ssm-cache-dtype", flags.state_dtype},
       {"prefix-match-unit", s.prefix_match_unit.has_value()
                                 ? absl::StrCat(*s.prefix_match_unit)
                                 : ""},
@@ -244,10 +247,21 @@ std::vector<GroupFacts> FactsOfGroups(const ReplaySetup& setup) {
       fact.layers = setup.group_layers[facts.size() - 1];
     }
     if (group.kind == vllm::GroupKind::kRecurrent) {
-      fact.state_mode = group.state_mode == StateMode::kNone    ? "none"
-                        : group.state_mode == StateMode::kAlign ? "align"
-                                                                : "all";
+      fact.state_mode = StateModeName(group.state_mode);
     }
+  }
+  return facts;
+}
+
+StateFacts FactsOfStates(const vllm::Settings& settings) {
+  StateFacts facts;
+  if (settings.checkpoints.has_value()) {
+    facts.policy = settings.checkpoints->InWords();
+  }
+  for (const vllm::CacheGroup& group : settings.groups) {
+    if (group.kind != vllm::GroupKind::kRecurrent) continue;
+    ++facts.groups;
+    facts.bytes_each += group.geometry.state_bytes;
   }
   return facts;
 }
@@ -291,6 +305,8 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
     FillSequences(pool.Summary(), plan.sequences, report->bytes_per_block(),
                   report);
   }
+  const StateFacts states = FactsOfStates(settings);
+  if (states.groups > 0) FillCheckpoints(pool.Summary(), states, report);
   if (plan.slo.Any()) FillGoodput(summary, flags.slo, report);
   if (options.tokens.continue_sessions) {
     report->add_warnings(

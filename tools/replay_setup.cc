@@ -13,6 +13,7 @@
 #include "engines/vllm/model_planner.h"
 #include "engines/vllm/planned_settings.h"
 #include "models/model_loader.h"
+#include "sim/model_roofline.h"
 #include "tools/capacity_flags.h"
 #include "tools/command.h"
 #include "tools/flag_reader.h"
@@ -110,6 +111,13 @@ absl::Status ReadSettings(const ReplayFlags& flags, Settings* settings) {
               &settings->speculative_method);
   reader.Read("--retention-interval", flags.retention_interval, ParseRetention,
               &settings->retention_interval);
+  reader.Read("--checkpoint-policy", flags.checkpoint_policy,
+              vllm::ParseCheckpointPolicy, &settings->checkpoints);
+  if (!flags.checkpoint_policy.empty() && !flags.retention_interval.empty()) {
+    reader.Refuse("--checkpoint-policy", flags.checkpoint_policy,
+                  "says where states are kept, as --retention-interval does: "
+                  "give one of them");
+  }
   reader.Read("--prefix-match-unit", flags.prefix_match_unit, ParseTokenCount,
               &settings->prefix_match_unit);
   if (settings->prefix_match_unit.has_value() && !settings->partial_hits) {
@@ -247,6 +255,7 @@ CapacityFlags CapacityFlagsOf(const ReplayFlags& flags) {
     c.prefix_caching = *flags.no_prefix_caching ? "off" : "on";
   }
   c.state_mode = flags.state_mode;
+  c.state_dtype = flags.state_dtype;
   c.no_async_scheduling = !flags.async_scheduling;
   return c;
 }
@@ -297,12 +306,30 @@ absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
   setup->tensor_parallel = answer->parallel.tensor;
   setup->num_gpus = answer->parallel.NumGpus();
   setup->gpu = question->gpu;
+  setup->settings.attention_balance = AttentionBalance(*setup->model);
   setup->kv_bytes_per_token_per_rank = vllm::HistoryBytesPerToken(answer->pool);
   for (const kvsim::CacheGroup& group : answer->pool.groups) {
     setup->group_layers.push_back(group.num_tensors);
   }
   for (const std::string& warning : answer->warnings) Warn(warning, setup);
   return absl::OkStatus();
+}
+
+// A policy that has nothing to decide, or takes a decision from the engine.
+void WarnOfPolicy(ReplaySetup* setup) {
+  const Settings& settings = setup->settings;
+  if (!settings.checkpoints.has_value()) return;
+  const bool decides = std::any_of(
+      settings.groups.begin(), settings.groups.end(), [](const auto& group) {
+        return group.kind == vllm::GroupKind::kSlidingWindow ||
+               (group.kind == vllm::GroupKind::kRecurrent &&
+                group.state_mode == StateMode::kAlign);
+      });
+  if (!decides && !settings.EvictsByValue()) {
+    Warn("--checkpoint-policy decides nothing here: the model has neither "
+         "windows nor states in align mode",
+         setup);
+  }
 }
 
 }  // namespace
@@ -325,6 +352,7 @@ absl::StatusOr<ReplaySetup> SetUpReplay(const ReplayFlags& flags) {
   setup.settings = *std::move(normalized);
   status = PlanHostMemory(flags, &setup);
   if (!status.ok()) return status;
+  WarnOfPolicy(&setup);
   if (setup.settings.num_speculative_tokens > 0) {
     setup.warnings.push_back(
         "accepted drafts are a fixed even spread from 0 to all of them, not "

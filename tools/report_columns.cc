@@ -49,6 +49,14 @@ constexpr ReportColumn kColumns[] = {
      [](const Report& r) { return r.hit_rate(); }},
     COUNT(prompt_tokens, kNeither),
     COUNT(hit_tokens, kMore),
+    {"checkpoints", Better::kLess, true,
+     [](const Report& r) {
+       return static_cast<double>(r.checkpoints().stored());
+     }},
+    {"checkpoint_mean_bytes", Better::kLess, true,
+     [](const Report& r) {
+       return static_cast<double>(r.checkpoints().mean_bytes());
+     }},
     COUNT(output_tokens, kNeither),
     COUNT(preemptions, kLess),
     COUNT(requests_preempted, kLess),

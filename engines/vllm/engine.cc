@@ -524,6 +524,7 @@ EngineCounts VllmEngine::Counts() const {
   counts.cached_keys = pool.num_keys();
   counts.allocations = pool.allocations();
   counts.evictions = pool.evictions();
+  counts.checkpoints = cache_.checkpoints();
   counts.evicted_keys = pool.evicted_keys();
   const KvCacheManager::ForkCounts& forks = cache_.fork_counts();
   counts.forks = forks.forks;

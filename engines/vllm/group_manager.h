@@ -126,6 +126,8 @@ class GroupManager {
   virtual void AddAccounts(const std::vector<RequestBlocks*>& requests,
                            LedgerSnapshot* ledger) const;
 
+  // States that got a key, ever.
+  virtual int64_t checkpoints() const { return 0; }
   const CacheGroup& group() const { return group_; }
   size_t index() const { return index_; }
 

@@ -342,6 +342,12 @@ std::vector<int64_t> KvCacheManager::CommonPrefixBlocks(
   return common;
 }
 
+int64_t KvCacheManager::checkpoints() const {
+  int64_t sum = 0;
+  for (const auto& group : groups_) sum += group->checkpoints();
+  return sum;
+}
+
 LedgerSnapshot KvCacheManager::Ledger() const {
   LedgerSnapshot ledger;
   const int64_t s = block_bytes_;

@@ -125,6 +125,8 @@ class KvCacheManager {
     int64_t copies = 0;         // at forks and when shared blocks were written
   };
   const ForkCounts& fork_counts() const { return fork_counts_; }
+  // Recurrent states that got a key, ever.
+  int64_t checkpoints() const;
   const BlockPool& pool() const { return pool_; }
   const HostPool& host() const { return host_; }
   const HitRules& hit_rules() const { return lookup_; }

@@ -655,6 +655,7 @@ void NaiveCache::AddKey(size_t g, const Holder& holder, int64_t end,
   if (Group(g).kind == GroupKind::kRecurrent) {
     keyed_this_step_.insert({g, prefix});
     blocks_keyed_this_step_.insert(id);
+    ++checkpoints_;
   }
 }
 

@@ -113,6 +113,7 @@ class NaiveCache {
   };
   const ForkCounts& fork_counts() const { return fork_counts_; }
   const NaivePool& pool() const { return pool_; }
+  int64_t checkpoints() const { return checkpoints_; }
   LedgerSnapshot Recount(const std::vector<const Holder*>& holders) const;
   // The blocks of `group` alone; their bytes are the pool of the answer.
   LedgerSnapshot RecountGroup(size_t group,
@@ -187,6 +188,7 @@ class NaiveCache {
   std::vector<BlockCopy> copies_;  // of this step, and of forks before it
   ForkCounts fork_counts_;
   int64_t scheduled_tokens_ = 0;  // ever
+  int64_t checkpoints_ = 0;       // states that got a key, ever
 };
 
 }  // namespace kvsim::vllm

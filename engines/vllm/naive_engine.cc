@@ -431,6 +431,7 @@ EngineCounts NaiveEngine::Counts() const {
   counts.cached_keys = cache_.pool().NumDistinctKeys();
   counts.allocations = cache_.pool().allocations();
   counts.evictions = cache_.pool().evictions();
+  counts.checkpoints = cache_.checkpoints();
   counts.evicted_keys = cache_.pool().evicted_keys();
   counts.forks = cache_.fork_counts().forks;
   counts.forked_blocks = cache_.fork_counts().shared_blocks;

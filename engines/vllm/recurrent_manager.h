@@ -44,13 +44,17 @@ class RecurrentManager final : public GroupManager {
   int64_t Fork(const RequestBlocks& parent, RequestBlocks* child,
                std::vector<BlockCopy>* copies) override;
   void StartStep() override { keyed_this_step_.clear(); }
+  int64_t checkpoints() const override { return checkpoints_; }
   void AddAccounts(const std::vector<RequestBlocks*>& requests,
                    LedgerSnapshot* ledger) const override;
 
  protected:
   int64_t SkippedTokens(int64_t computed) const override;
   int64_t BlocksFor(const SlotRequest& slots) const override;
-  void NoteKeyed(BlockKey key) override { keyed_this_step_.insert(key); }
+  void NoteKeyed(BlockKey key) override {
+    keyed_this_step_.insert(key);
+    ++checkpoints_;
+  }
 
  private:
   bool align() const { return group_.state_mode == StateMode::kAlign; }
@@ -63,6 +67,7 @@ class RecurrentManager final : public GroupManager {
   const bool guards_same_step_;
   const bool frees_every_old_state_;
   const bool keeps_prompt_end_;
+  int64_t checkpoints_ = 0;
   // Membership only; its order is never read.
   absl::flat_hash_set<BlockKey> keyed_this_step_;
 };

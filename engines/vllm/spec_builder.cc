@@ -82,7 +82,8 @@ absl::StatusOr<KvSpec> StateSpec(const Columns& columns,
       elements = elements / recurrent.conv_channels *
                  ConvolutionChannels(recurrent, ranks);
     }
-    spec.state_bytes += Bytes(BytesOf(tensor->dtype, elements / ranks));
+    spec.state_bytes += Bytes(BytesOf(tensor->dtype, elements / ranks) +
+                              tensor->scale_bytes / ranks);
   }
   if (spec.state_bytes > kMaxState) {
     return absl::InvalidArgumentError(
