@@ -6,7 +6,6 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
-#include "tools/flag_reader.h"
+#include "tools/jobs_flag.h"
 #include "tools/pareto.h"
 #include "tools/replay_cost.h"
 #include "tools/replay_flags.h"
@@ -79,17 +78,6 @@ absl::StatusOr<std::vector<const ReportColumn*>> ParetoColumns(
     columns.push_back(column);
   }
   return columns;
-}
-
-absl::StatusOr<int> ReadJobs(const SweepFlags& flags) {
-  int64_t jobs = std::max(1u, std::thread::hardware_concurrency());
-  FlagReader reader;
-  reader.Read("--jobs", flags.jobs, ParseCount, &jobs);
-  if (jobs < 1 || jobs > 1024) {
-    reader.Refuse("--jobs", flags.jobs, "accepted: 1 to 1024");
-  }
-  if (!reader.status().ok()) return reader.status();
-  return static_cast<int>(jobs);
 }
 
 // --- progress ----------------------------------------------------------------------
@@ -232,7 +220,7 @@ absl::Status Sweep(const SweepFlags& flags, const CLI::App& command,
   if (!grid.ok()) return grid.status();
   const auto columns = ParetoColumns(flags.pareto);
   if (!columns.ok()) return columns.status();
-  const absl::StatusOr<int> jobs = ReadJobs(flags);
+  const absl::StatusOr<int> jobs = ReadJobs(flags.jobs);
   if (!jobs.ok()) return jobs.status();
   const absl::StatusOr<SweepSchema> schema = SchemaOf(*grid, flags, command);
   if (!schema.ok()) return schema.status();

@@ -1,6 +1,7 @@
 #include "tools/tune_command.h"
 
 #include "tools/tune_block_size_command.h"
+#include "tools/tune_checkpoints_command.h"
 
 namespace kvsim {
 
@@ -9,6 +10,7 @@ void AddTuneCommand(CLI::App& app, CommandContext& context) {
       "tune", "Compare the values that a setting of the engine can have.");
   tune->require_subcommand(1);
   AddTuneBlockSizeCommand(*tune, context);
+  AddTuneCheckpointsCommand(*tune, context);
 }
 
 }  // namespace kvsim
