@@ -103,8 +103,7 @@ TEST(CacheFormatsTest, ConvolutionAndRecurrentStatesHaveTheirOwnDTypes) {
   EXPECT_EQ(fixed({.state_dtype = DType::kInt8}),
             Bytes(36 * (2 * 24576 + 524288 + 32 * 4)));
   EXPECT_FALSE(BuildCacheLayout(spec, {.state_dtype = DType::kInt4}).ok());
-  EXPECT_FALSE(
-      BuildCacheLayout(spec, {.conv_state_dtype = DType::kInt8}).ok());
+  EXPECT_FALSE(BuildCacheLayout(spec, {.conv_state_dtype = DType::kInt8}).ok());
 }
 
 }  // namespace

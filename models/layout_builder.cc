@@ -83,10 +83,9 @@ absl::Status CheckOptions(const LayoutOptions& options) {
                      "; accepted: fp32, bf16, fp16, fp8, int8"));
   }
   if (options.conv_state_dtype && !is_state_dtype(*options.conv_state_dtype)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("dtype of convolution states is ",
-                     Name(*options.conv_state_dtype),
-                     "; accepted: fp32, bf16, fp16, fp8"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "dtype of convolution states is ", Name(*options.conv_state_dtype),
+        "; accepted: fp32, bf16, fp16, fp8"));
   }
   if (options.speculative_tokens < 0 ||
       options.speculative_tokens > kMaxDimension) {

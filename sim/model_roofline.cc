@@ -41,8 +41,8 @@ double ContextFlops(const AttentionSpec& attention) {
       break;
     case AttentionKind::kCompressed:
       if (attention.compress_ratio > 0 && indexer.kind == IndexerKind::kNone) {
-        flops += 2 * heads * widths /
-                 static_cast<double>(attention.compress_ratio);
+        flops +=
+            2 * heads * widths / static_cast<double>(attention.compress_ratio);
       }
       break;
     default:

@@ -496,13 +496,12 @@ std::string ReportText(const Report& report, ByteUnits units) {
   return absl::StrCat(Header(report, units), RequestsSection(report),
                       ConcurrencySection(report), LimitsSection(report),
                       TimesSection(report)) +
-         absl::StrCat(CacheSection(report), CheckpointSection(report, units),
-                      LedgerSection(report, units),
-                      GroupsSection(report, units),
-                      SequencesSection(report, units), WasteLine(report, units),
-                      BaselineSection(report), CostSection(report),
-                      PrefixCachingSection(report),
-                      PreemptionText(report, units)) +
+         absl::StrCat(
+             CacheSection(report), CheckpointSection(report, units),
+             LedgerSection(report, units), GroupsSection(report, units),
+             SequencesSection(report, units), WasteLine(report, units),
+             BaselineSection(report), CostSection(report),
+             PrefixCachingSection(report), PreemptionText(report, units)) +
          absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
 }
 

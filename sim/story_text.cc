@@ -1,6 +1,9 @@
 #include "sim/story_text.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -70,6 +73,33 @@ std::string LimitReason(const WaitStretch& wait, const StoryContext& context) {
   return "";
 }
 
+// The time of each cause, when causes come back: "in all: gate 1.64 s, …".
+std::string WaitTotals(const std::vector<WaitStretch>& waits) {
+  std::vector<std::pair<std::string, int64_t>> totals;
+  for (const WaitStretch& wait : waits) {
+    const std::string cause = wait.place == WaitStretch::Place::kBetweenSteps
+                                  ? "between steps"
+                                  : AdmissionLimitName(wait.limit);
+    const auto same =
+        std::find_if(totals.begin(), totals.end(),
+                     [&](const auto& total) { return total.first == cause; });
+    const int64_t time_ns = wait.end_ns - wait.begin_ns;
+    if (same == totals.end()) {
+      totals.emplace_back(cause, time_ns);
+    } else {
+      same->second += time_ns;
+    }
+  }
+  if (totals.size() == waits.size()) return "";
+  return absl::StrCat("    in all: ",
+                      absl::StrJoin(totals, ", ",
+                                    [](std::string* out, const auto& total) {
+                                      absl::StrAppend(out, total.first, " ",
+                                                      Duration(total.second));
+                                    }),
+                      "\n");
+}
+
 std::string WaitSection(const Residency& residency,
                         const StoryContext& context) {
   if (residency.waits.empty()) return "  It did not wait.\n";
@@ -85,7 +115,7 @@ std::string WaitSection(const Residency& residency,
                   WaitReason(wait, context)});
   }
   return absl::StrCat("  It waited ", Duration(total), ":\n",
-                      table.Print("    "));
+                      table.Print("    "), WaitTotals(residency.waits));
 }
 
 // --- the hit ----------------------------------------------------------------------
@@ -150,9 +180,8 @@ std::string Fate(const GroupMiss& miss, int last_group, const Story& story,
 // The prefixes that a group of windows or states did keep.
 std::string Kept(const GroupMiss& miss, const StoryContext& context) {
   if (miss.num_kept == 0) {
-    return absl::StrCat(
-        "; it kept nothing of this prefix (--retention-interval ",
-        context.retention, ")");
+    return absl::StrCat("; it kept nothing of this prefix (", context.kept_by,
+                        ")");
   }
   std::vector<int64_t> kept = miss.kept;
   std::reverse(kept.begin(), kept.end());
@@ -163,7 +192,7 @@ std::string Kept(const GroupMiss& miss, const StoryContext& context) {
                     [](std::string* out, int64_t tokens) {
                       absl::StrAppend(out, FormatCount(tokens));
                     }),
-      " tokens (--retention-interval ", context.retention, ")");
+      " tokens (", context.kept_by, ")");
 }
 
 // One line for all groups that missed the same.

@@ -19,7 +19,8 @@ struct StoryContext {
   int64_t num_blocks = 0;             // of the pool
   int64_t hit_unit = 16;
   int64_t max_num_seqs = 0, max_num_batched_tokens = 0, max_model_len = 0;
-  std::string retention;  // "dense", "0", "1024"
+  // The flag that says where windows and states are kept: "--retention-interval 0".
+  std::string kept_by;
 };
 
 // "12.345 s" of model time.

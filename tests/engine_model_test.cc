@@ -6,9 +6,6 @@
 // (bazel test --test_env=...) run more, or elsewhere.
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -16,43 +13,15 @@
 #include "tests/engine_program.h"
 #include "tests/shrink_program.h"
 #include "tests/swarm.h"
+#include "tests/swarm_seeds.h"
 
 namespace kvsim {
 namespace {
 
-uint64_t FromEnvironment(const char* name, uint64_t standard) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? standard : std::strtoull(text, nullptr, 10);
-}
-
-constexpr uint64_t kRuns = 10'000;
-
-// A failed check inside an engine aborts: say at least which seed it was.
-volatile std::sig_atomic_t current_seed = 0;
-void PrintSeed(int) {
-  std::fprintf(stderr, "aborted in swarm seed %ld\n",
-               static_cast<long>(current_seed));
-}
-
 TEST(EngineModelTest, AgreesWithTheNaiveTwinOnRandomPrograms) {
-  std::signal(SIGABRT, PrintSeed);
-  const uint64_t first = FromEnvironment("KVSIM_SWARM_SEED", 1);
-  const uint64_t runs = FromEnvironment("KVSIM_SWARM_RUNS", kRuns);
-  uint64_t operations = 0;
-  for (uint64_t seed = first; seed < first + runs; ++seed) {
-    current_seed = static_cast<std::sig_atomic_t>(seed);
-    const SwarmRun run = RunSwarm(seed);
-    operations += run.program.operations.size();
-    if (run.difference.empty()) continue;
-    const Program small = Shrink(
-        run.program, [](const Program& p) { return !RunProgram(p).empty(); });
-    FAIL() << "seed " << seed << ": " << run.difference
-           << "\nshrunk: " << RunProgram(small) << "\n"
-           << small.Code();
-  }
-  std::signal(SIGABRT, SIG_DFL);
-  std::cout << "seeds " << first << " to " << first + runs - 1 << ": "
-            << operations << " operations\n";
+  EXPECT_EQ(
+      DifferenceOfSeeds(10'000, [](uint64_t seed) { return RunSwarm(seed); }),
+      "");
 }
 
 TEST(EngineModelTest, ASeedIsAProgram) {

@@ -50,6 +50,21 @@ std::vector<SpacingLine> Spacing(const CheckpointStudy& study) {
 std::vector<std::string> Notes(const CheckpointReport& report) {
   std::vector<std::string> notes;
   const CheckpointStudy& study = report.study;
+  // Warnings of the plan are every point's.
+  if (const CheckpointPoint* const first = FirstRun(study)) {
+    for (const std::string& warning : first->report->warnings()) {
+      notes.push_back(absl::StrCat("warning: ", warning));
+    }
+    if (first->report->never_fit() > 0) {
+      notes.push_back(absl::StrCat(
+          "warning: ", FormatCount(first->report->never_fit()), " of ",
+          FormatCount(first->report->requests()),
+          " requests can never fit: ", FormatCount(first->report->too_long()),
+          " longer than the engine allows, ",
+          FormatCount(first->report->larger_than_pool()),
+          " larger than the pool"));
+    }
+  }
   if (!study.in_order) {
     notes.push_back(
         "turns start when the turn before has ended, so requests are not "

@@ -9,7 +9,7 @@
 //     peak_running, preemptions, duration_ns, on_front
 //   knee: index into points, or null
 //   spacing[]: every_tokens, tokens, checkpoints (⌈tokens / every_tokens⌉), bytes
-//   notes[]
+//   notes[]: warnings of the plan first
 #ifndef KVSIM_TOOLS_CHECKPOINT_REPORT_H_
 #define KVSIM_TOOLS_CHECKPOINT_REPORT_H_
 

@@ -123,9 +123,13 @@ StoryContext ContextOf(const ReplaySetup& setup) {
   context.max_num_seqs = settings.max_num_seqs;
   context.max_num_batched_tokens = settings.max_num_batched_tokens;
   context.max_model_len = settings.max_model_len;
-  context.retention = settings.retention_interval.has_value()
-                          ? absl::StrCat(*settings.retention_interval)
-                          : "dense";
+  context.kept_by =
+      settings.checkpoints.has_value()
+          ? absl::StrCat("--checkpoint-policy ",
+                         settings.checkpoints->InWords())
+      : settings.retention_interval.has_value()
+          ? absl::StrCat("--retention-interval ", *settings.retention_interval)
+          : "--retention-interval dense";
   return context;
 }
 

@@ -124,7 +124,8 @@ void DeclareEngineFlags(CLI::App& command, ReplayFlags& flags) {
       "junctions) or one every N tokens (0; dense before 2026-08-17)");
   add("--checkpoint-policy", flags.checkpoint_policy,
       "Where states and windows are kept instead: none, dense, every:TOKENS, "
-      "geometric:TOKENS, prompt-end, branch-points, value[:WEIGHT], joined by +");
+      "geometric:TOKENS, prompt-end, branch-points, value[:WEIGHT], joined by "
+      "+");
   add("--prefix-match-unit", flags.prefix_match_unit,
       "Tokens of which hits are multiples, a divisor of the blocks");
   add("--mamba-cache-mode", flags.state_mode,

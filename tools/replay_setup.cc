@@ -326,9 +326,10 @@ void WarnOfPolicy(ReplaySetup* setup) {
                 group.state_mode == StateMode::kAlign);
       });
   if (!decides && !settings.EvictsByValue()) {
-    Warn("--checkpoint-policy decides nothing here: the model has neither "
-         "windows nor states in align mode",
-         setup);
+    Warn(
+        "--checkpoint-policy decides nothing here: the model has neither "
+        "windows nor states in align mode",
+        setup);
   }
 }
 

@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<std::string>> UsualPolicies(
                                        "prompt-end+branch-points",
                                        "dense"};
   for (int64_t every = 4 * block;
-       every <= std::min(64 * block, setup->settings.max_model_len);
+       every <= std::min(16 * block, setup->settings.max_model_len);
        every *= 4) {
     policies.push_back(absl::StrCat("every:", every));
   }
