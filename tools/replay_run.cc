@@ -297,6 +297,9 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   const RequestSummary summary = requests.Summary();
   FillRequests(summary, report);
   FillPool(pool.Summary(), report);
+  if (report->steps() == 0) {
+    report->set_pool_bytes((*engine)->Ledger().pool_bytes);
+  }
   FillGroups(pool.Summary(), FactsOfGroups(plan.setup), report);
   const vllm::Settings& settings = plan.setup.settings;
   FillPreemption(preemption.Summary(), ModeName(settings.preemption_mode),

@@ -302,6 +302,13 @@ absl::Status PlanWithModel(const ReplayFlags& flags, ReplaySetup* setup) {
       vllm::PlannedSettings(answer->pool, *resolved, setup->settings);
   if (!settings.ok()) return settings.status();
   setup->settings = *std::move(settings);
+  if (setup->settings.prefix_match_unit.has_value() &&
+      !setup->settings.partial_hits) {
+    Warn(
+        "--prefix-match-unit changes nothing here: hits of context-parallel "
+        "ranks end on whole blocks",
+        setup);
+  }
   setup->bytes_known = true;
   setup->tensor_parallel = answer->parallel.tensor;
   setup->num_gpus = answer->parallel.NumGpus();
