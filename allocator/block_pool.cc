@@ -167,6 +167,29 @@ void BlockPool::ReleaseReversed(std::span<const BlockId> table) {
   }
 }
 
+void BlockPool::AddRowsToEach(std::span<const BlockId> ids, int64_t n,
+                              int group) {
+  GroupSums& sums = groups_[static_cast<size_t>(group)];
+  const auto rows = static_cast<uint32_t>(n);
+  int64_t blocks = 0, shared = 0, saved = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i + kBatch < ids.size()) {
+      __builtin_prefetch(&blocks_[ids[i + kBatch]], 1);
+    }
+    if (ids[i] == kNullBlock) continue;
+    Block& block = blocks_[ids[i]];
+    KVSIM_CHECK(block.refs > 0);
+    block.rows += rows;
+    ++blocks;
+    if (block.refs == 1) continue;
+    ++shared;
+    saved += block.refs - 1;
+  }
+  sums.held_rows += blocks * n;
+  sums.shared_rows += shared * n;
+  sums.saved_rows += saved * n;
+}
+
 void BlockPool::AssignKey(BlockId id, BlockKey key) {
   KVSIM_CHECK(prefix_caching_ && blocks_[id].refs > 0);
   NoteNewKey(key);

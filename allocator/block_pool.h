@@ -123,6 +123,8 @@ class BlockPool {
       sums.saved_rows += (block.refs - 1) * n;
     }
   }
+  // n more rows of each, all taken for `group`; null entries are passed over.
+  void AddRowsToEach(std::span<const BlockId> ids, int64_t n, int group);
   int64_t Rows(BlockId id) const { return blocks_[id].rows; }
 
   // --- watching a refused request's hit -----------------------------------------

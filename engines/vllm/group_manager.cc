@@ -430,12 +430,18 @@ void GroupManager::CompleteRows(RequestBlocks* request, int64_t begin,
     begin = 0;
     end = group_.encoder_tokens;
   }
+  const int64_t rows = group_.block_tokens;
+  auto entry = static_cast<size_t>(begin / rows);
+  // The rest of a block, whole blocks, the start of another.
   while (begin < end) {
-    const int64_t block = begin / group_.block_tokens;
-    const int64_t stop = std::min(end, (block + 1) * group_.block_tokens);
-    const BlockId id = table[static_cast<size_t>(block)];
-    if (id != kNullBlock) pool_.AddRows(id, stop - begin);
-    begin = stop;
+    const int64_t row = begin % rows;
+    const bool whole = row == 0 && end - begin >= rows;
+    const int64_t n = whole ? rows : std::min(rows - row, end - begin);
+    const auto blocks = static_cast<size_t>(whole ? (end - begin) / rows : 1);
+    pool_.AddRowsToEach(std::span(table).subspan(entry, blocks), n,
+                        static_cast<int>(index_));
+    entry += blocks;
+    begin += static_cast<int64_t>(blocks) * n;
   }
 }
 

@@ -72,9 +72,11 @@ void Take(KvCacheManager* cache, RequestBlocks* request, int64_t tokens) {
   int64_t at = cache->FindHit(*request, tokens).tokens;
   int64_t n = std::min(kChunk, tokens - at);
   KVSIM_CHECK(cache->Admit(request, tokens, n, 0) == Refusal::kNone);
+  cache->CompleteRows(request, n);
   for (at += n; at < tokens; at += n) {
     n = std::min(kChunk, tokens - at);
     KVSIM_CHECK(cache->Extend(request, tokens, at, at, n) == Refusal::kNone);
+    cache->CompleteRows(request, n);
   }
 }
 
