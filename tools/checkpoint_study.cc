@@ -10,6 +10,7 @@
 #include "tools/pareto.h"
 #include "tools/replay_batch.h"
 #include "tools/replay_setup.h"
+#include "tools/replay_tokens.h"
 #include "traces/request_keys.h"
 #include "traces/token_stream.h"
 #include "traces/trace_reader.h"
@@ -76,12 +77,8 @@ absl::Status AddTrace(const ReplayFlags& flags, int64_t max_model_len,
   absl::StatusOr<std::unique_ptr<TraceReader>> reader =
       OpenTrace(flags.trace, trace->options);
   if (!reader.ok()) return reader.status();
-  study->in_order = trace->arrivals.value_or((*reader)->has_sessions()
-                                                 ? Arrivals::kAfterPrevious
-                                                 : Arrivals::kTimestamps) ==
-                    Arrivals::kTimestamps;
-  TokenStream stream({.partial_tail = trace->options.partial_tail,
-                      .continue_sessions = trace->options.continue_sessions});
+  study->in_order = ArrivalsOf(*trace, **reader) == Arrivals::kTimestamps;
+  TokenStream stream(TokenOptionsOf(*trace));
   return ForEachRow(**reader, [&](const TraceRequest& row) {
     const std::shared_ptr<const RequestTokens> tokens = stream.Add(row);
     if (row.input_length >= max_model_len) return;

@@ -18,6 +18,7 @@
 #include "tools/replay_run.h"
 #include "tools/replay_sequences.h"
 #include "tools/replay_setup.h"
+#include "tools/replay_tokens.h"
 #include "tools/run_watch.h"
 #include "traces/token_stream.h"
 #include "traces/trace_reader.h"
@@ -50,10 +51,7 @@ absl::StatusOr<AskedRow> ReadRow(const ExplainFlags& flags, int64_t id) {
   const absl::StatusOr<std::unique_ptr<TraceReader>> reader =
       OpenTrace(flags.replay.trace, options->options);
   if (!reader.ok()) return reader.status();
-  TokenStreamOptions of_tokens;
-  of_tokens.partial_tail = options->options.partial_tail;
-  of_tokens.continue_sessions = options->options.continue_sessions;
-  TokenStream stream(of_tokens);
+  TokenStream stream(TokenOptionsOf(*options));
   int64_t rows = 0;
   for (TraceRequest row;;) {
     const absl::StatusOr<bool> more = (*reader)->Next(&row);

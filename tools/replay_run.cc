@@ -23,6 +23,7 @@
 #include "tools/replay_outputs.h"
 #include "tools/replay_sequences.h"
 #include "tools/replay_setup.h"
+#include "tools/replay_tokens.h"
 #include "traces/trace_reader.h"
 
 namespace kvsim {
@@ -121,10 +122,8 @@ SimulatorOptions OptionsOf(const RunPlan& plan, const TraceReader& reader) {
   options.asynchronous = settings.async_scheduling;
   options.num_speculative_tokens = settings.num_speculative_tokens;
   options.host_link = plan.setup.host_link;
-  options.arrivals = plan.trace.arrivals.value_or(
-      reader.has_sessions() ? Arrivals::kAfterPrevious : Arrivals::kTimestamps);
-  options.tokens.partial_tail = plan.trace.options.partial_tail;
-  options.tokens.continue_sessions = plan.trace.options.continue_sessions;
+  options.arrivals = ArrivalsOf(plan.trace, reader);
+  options.tokens = TokenOptionsOf(plan.trace);
   options.sequences = plan.sequences;
   return options;
 }
