@@ -1,0 +1,54 @@
+"""Whether CUDA's compiler is installed, and where."""
+
+# Where nvcc is looked for, in this order: $CUDA_HOME, the PATH, NVIDIA's own place.
+_PROBE = """
+for root in "$CUDA_HOME" "$(dirname "$(dirname "$(command -v nvcc)")")" /usr/local/cuda; do
+  if [ -x "$root/bin/nvcc" ] && [ -f "$root/include/cuda_runtime_api.h" ]; then
+    for lib in lib64 lib targets/x86_64-linux/lib; do
+      if [ -f "$root/$lib/libcudart_static.a" ]; then
+        echo "$root"
+        echo "$root/$lib"
+        exit 0
+      fi
+    done
+  fi
+done
+"""
+
+def _local_cuda_impl(ctx):
+    found = []
+    if ctx.os.environ.get("KVSIM_CUDA") != "off":
+        found = ctx.execute(["/bin/sh", "-c", _PROBE]).stdout.split("\n")
+    root = found[0] if len(found) > 2 else ""
+    lib = found[1] if root else ""
+    build = ['package(default_visibility = ["//visibility:public"])']
+    if root:
+        ctx.symlink(root + "/include", "include")
+        build += [
+            "cc_library(",
+            '    name = "cudart",',
+            '    hdrs = glob(["include/*.h", "include/*.hpp", "include/crt/*"]),',
+            '    includes = ["include"],',
+            '    linkopts = ["-L%s", "-lcudart_static", "-ldl", "-lrt", "-pthread"],' % lib,
+            ")",
+        ]
+    ctx.file("BUILD.bazel", "\n".join(build) + "\n")
+    ctx.file("defs.bzl", "CUDA_ROOT = %s\n" % repr(root))
+
+# Repository with defs.bzl: CUDA_ROOT is the folder of CUDA, or empty when nvcc, the
+# runtime's headers and libcudart_static.a are not all there. With them the library
+# :cudart is the static CUDA runtime and its headers.
+#
+# Bazel asks again when its server starts and when CUDA_HOME changes; by hand:
+# `bazel sync --only=local_cuda`. `--repo_env=KVSIM_CUDA=off` builds as if there were
+# no CUDA.
+local_cuda = repository_rule(
+    implementation = _local_cuda_impl,
+    configure = True,
+    environ = [
+        "CUDA_HOME",
+        "KVSIM_CUDA",
+        "PATH",
+    ],
+    local = True,
+)
