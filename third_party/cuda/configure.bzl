@@ -27,7 +27,7 @@ def _local_cuda_impl(ctx):
         build += [
             "cc_library(",
             '    name = "cudart",',
-            '    hdrs = glob(["include/*.h", "include/*.hpp", "include/crt/*"]),',
+            '    hdrs = glob(["include/*.h", "include/*.hpp", "include/crt/*", "include/nv/**"]),',
             '    includes = ["include"],',
             '    linkopts = ["-L%s", "-lcudart_static", "-ldl", "-lrt", "-pthread"],' % lib,
             ")",
