@@ -3,6 +3,7 @@
 BENCHMARKS = [
     "//base:random_benchmark",
     "//engines/vllm:kv_cache_benchmark",
+    "//kernels:hash_prefixes_benchmark",
     "//sim:hits_benchmark",
     "//sim:metrics_benchmark",
     "//sim:replay_benchmark",
