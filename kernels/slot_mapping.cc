@@ -3,17 +3,8 @@
 namespace kvsim {
 
 LaunchStatus CheckSlotMapping(const SlotMappingArgs& args) {
-  const RankShare& share = args.share;
-  if (share.block_tokens < 1) {
-    return LaunchStatus::BadArgument("share.block_tokens must be positive");
-  }
-  if (share.ranks < 1 || share.rank < 0 || share.rank >= share.ranks) {
-    return LaunchStatus::BadArgument("share.rank must be in [0, share.ranks)");
-  }
-  if (share.interleave < 1 || share.block_tokens % share.interleave != 0) {
-    return LaunchStatus::BadArgument(
-        "share.interleave must divide share.block_tokens");
-  }
+  const LaunchStatus share = CheckRankShare(args.share);
+  if (!share.ok()) return share;
   if (args.num_tokens < 0 || args.num_padded < args.num_tokens) {
     return LaunchStatus::BadArgument(
         "num_padded must be at least num_tokens, which must not be negative");

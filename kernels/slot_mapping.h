@@ -26,29 +26,9 @@
 #include "base/page_op.h"
 #include "kernels/host_device.h"
 #include "kernels/launch.h"
+#include "kernels/rank_share.h"
 
 namespace kvsim {
-
-// How the positions of a manager block are dealt to context-parallel ranks.
-struct RankShare {
-  int32_t block_tokens = 0;  // of one rank's page
-  int32_t ranks = 1;
-  int32_t rank = 0;
-  int32_t interleave = 1;  // divides block_tokens
-
-  KVSIM_HOST_DEVICE int64_t ManagerTokens() const {
-    return int64_t{block_tokens} * ranks;
-  }
-  KVSIM_HOST_DEVICE bool Owns(int64_t position) const {
-    return position % ManagerTokens() / interleave % ranks == rank;
-  }
-  // The row inside the page, of a position that this rank owns.
-  KVSIM_HOST_DEVICE int64_t RowOf(int64_t position) const {
-    const int64_t inside = position % ManagerTokens();
-    return inside / (int64_t{interleave} * ranks) * interleave +
-           inside % interleave;
-  }
-};
 
 struct SlotMappingArgs {
   RankShare share;
