@@ -30,6 +30,18 @@ ReleaseResult MarkReleased(const ReleaseBlocksArgs& args) {
   return args.ResultOf(unknown, unknown_block, twice, twice_block);
 }
 
+TouchResult CheckHits(const TouchBlocksArgs& args) {
+  TouchResult result;
+  for (int64_t i = 0; i < args.num_hits; ++i) {
+    const BlockId block = args.hits[i];
+    if (args.list.Knows(block)) continue;
+    const bool first = result.code == TouchResult::Code::kTouched;
+    result.code = TouchResult::Code::kUnknownBlock;
+    result.block = first ? block : std::min(result.block, block);
+  }
+  return result;
+}
+
 }  // namespace
 
 LaunchStatus CheckResetFreeList(const DeviceFreeList& list) {
@@ -53,6 +65,13 @@ LaunchStatus CheckAllocateBlocks(const AllocateBlocksArgs& args) {
 LaunchStatus CheckReleaseBlocks(const ReleaseBlocksArgs& args) {
   if (args.num_lists < 0) {
     return LaunchStatus::BadArgument("num_lists is negative");
+  }
+  return CheckResetFreeList(args.list);
+}
+
+LaunchStatus CheckTouchBlocks(const TouchBlocksArgs& args) {
+  if (args.num_hits < 0) {
+    return LaunchStatus::BadArgument("num_hits is negative");
   }
   return CheckResetFreeList(args.list);
 }
@@ -112,6 +131,32 @@ LaunchStatus ReleaseBlocksOnHost(const ReleaseBlocksArgs& args) {
     list.ring[args.RingIndexOf(before, i)] = block;
   }
   if (release) *list.state = args.After(before);
+  return status;
+}
+
+LaunchStatus TouchBlocksOnHost(const TouchBlocksArgs& args) {
+  const LaunchStatus status = CheckTouchBlocks(args);
+  if (!status.ok()) return status;
+  const DeviceFreeList& list = args.list;
+  *args.result = CheckHits(args);
+  if (args.result->code != TouchResult::Code::kTouched) return status;
+  for (int64_t i = 0; i < args.num_hits; ++i) {
+    list.marks[DeviceFreeList::WordOf(args.hits[i])] |=
+        DeviceFreeList::BitOf(args.hits[i]);
+  }
+  const FreeListState before = *list.state;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < before.size; ++i) {
+    const BlockId block = *args.Entry(before, i);
+    if (!args.IsMarked(block)) *args.Entry(before, kept++) = block;
+  }
+  for (int64_t i = 0; i < args.num_hits; ++i) {
+    const int64_t word = DeviceFreeList::WordOf(args.hits[i]);
+    list.marks[word] &= ~DeviceFreeList::BitOf(args.hits[i]);
+    list.free_bits[word] &= ~DeviceFreeList::BitOf(args.hits[i]);
+  }
+  *list.state = {before.head, kept};
+  args.result->taken = before.size - kept;
   return status;
 }
 

@@ -130,6 +130,65 @@ __global__ void __launch_bounds__(kThreads)
   *args.result = result;
 }
 
+// Marks the hits, unless one of them is unknown; known to all threads.
+__device__ TouchResult MarkHits(const TouchBlocksArgs& args) {
+  __shared__ BlockId unknown_block;
+  if (threadIdx.x == 0) unknown_block = ~BlockId{0};
+  __syncthreads();
+  bool unknown = false;
+  for (int64_t i = threadIdx.x; i < args.num_hits; i += kThreads) {
+    if (args.list.Knows(args.hits[i])) continue;
+    unknown = true;
+    atomicMin(&unknown_block, args.hits[i]);
+  }
+  if (__syncthreads_or(unknown) != 0) {
+    return {TouchResult::Code::kUnknownBlock, unknown_block, 0};
+  }
+  for (int64_t i = threadIdx.x; i < args.num_hits; i += kThreads) {
+    const BlockId block = args.hits[i];
+    atomicOr(args.list.marks + DeviceFreeList::WordOf(block),
+             DeviceFreeList::BitOf(block));
+  }
+  __syncthreads();
+  return {};
+}
+
+// Moves the blocks without a mark together; how many there are. Entries are written
+// behind or in the round that read them, after all threads have read.
+__device__ int64_t CloseGaps(const TouchBlocksArgs& args,
+                             FreeListState before) {
+  int64_t kept = 0;
+  for (int64_t first = 0; first < before.size; first += kThreads) {
+    const int64_t i = first + threadIdx.x;
+    const BlockId block = i < before.size ? *args.Entry(before, i) : kNullBlock;
+    const bool keep = i < before.size && !args.IsMarked(block);
+    int64_t total = 0;
+    const int64_t rank = SumOfThreadsUpTo(keep ? 1 : 0, &total);
+    if (keep) *args.Entry(before, kept + rank - 1) = block;
+    kept += total;
+  }
+  return kept;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    TouchBlocksKernel(TouchBlocksArgs args) {
+  const FreeListState before = *args.list.state;
+  TouchResult result = MarkHits(args);
+  if (result.code == TouchResult::Code::kTouched) {
+    const int64_t kept = CloseGaps(args, before);
+    __syncthreads();  // all threads have read the marks
+    for (int64_t i = threadIdx.x; i < args.num_hits; i += kThreads) {
+      const int64_t word = DeviceFreeList::WordOf(args.hits[i]);
+      const uint32_t others = ~DeviceFreeList::BitOf(args.hits[i]);
+      atomicAnd(args.list.marks + word, others);
+      atomicAnd(args.list.free_bits + word, others);
+    }
+    result.taken = before.size - kept;
+    if (threadIdx.x == 0) *args.list.state = {before.head, kept};
+  }
+  if (threadIdx.x == 0) *args.result = result;
+}
+
 }  // namespace
 
 LaunchStatus LaunchResetFreeList(const DeviceFreeList& list,
@@ -154,6 +213,14 @@ LaunchStatus LaunchReleaseBlocks(const ReleaseBlocksArgs& args,
   const LaunchStatus status = CheckReleaseBlocks(args);
   if (!status.ok()) return status;
   ReleaseBlocksKernel<<<1, kThreads, 0, StreamOf(stream)>>>(args);
+  return Launched();
+}
+
+LaunchStatus LaunchTouchBlocks(const TouchBlocksArgs& args,
+                               DeviceStream stream) {
+  const LaunchStatus status = CheckTouchBlocks(args);
+  if (!status.ok()) return status;
+  TouchBlocksKernel<<<1, kThreads, 0, StreamOf(stream)>>>(args);
   return Launched();
 }
 

@@ -8,21 +8,22 @@
 //             allocator/block_pool.h does with blocks that have a key and with
 //             those that have none. So equal requests get equal blocks. A call that
 //             gives back a block that is free, or one block twice, gives back
-//             nothing. A free block that is hit by its key leaves a block pool's
-//             queue from the middle; this list has no such call.
+//             nothing. TouchBlocks takes out blocks that were hit by their keys,
+//             wherever they stand; blocks that are not free it passes over.
 // Invariants: (1) ring[head], ring[head + 1], … mod num_blocks − 1, `size` of them,
 //                 are distinct and are the free blocks.
 //             (2) bit b % 32 of free_bits[b / 32] is set exactly if b is free.
 //             (3) Between calls marks is all zero.
 //             (4) The null block is never free.
 // Shapes:     ring [num_blocks − 1], free_bits and marks [ceil(num_blocks / 32)],
-//             state, and a result per call; counts [num_requests], starts
-//             [num_requests + 1], blocks [capacity]; list_starts [num_lists + 1],
-//             released [list_starts[num_lists]].
+//             state, and a result per call. AllocateBlocks: counts [num_requests],
+//             starts [num_requests + 1], blocks [capacity]. ReleaseBlocks:
+//             list_starts [num_lists + 1], released [list_starts[num_lists]].
+//             TouchBlocks: hits [num_hits].
 // Units:      blocks; num_blocks up to 2^31 − 1.
 // Costs:      one kernel a call; but for ResetFreeList one thread block of 1024
-//             threads, O(requests + blocks) together. No host memory is read or
-//             written.
+//             threads, O(requests + blocks) together; TouchBlocks O(hits + free
+//             blocks), for it closes the gaps. No host memory is read or written.
 // Errors:     BadArgument naming the argument; what only the device can see is in
 //             the result, and then nothing was taken or given back.
 // Threads:    calls on one list must be on one stream.
@@ -49,7 +50,7 @@ struct FreeListState {
 struct DeviceFreeList {
   BlockId* ring = nullptr;
   uint32_t* free_bits = nullptr;
-  uint32_t* marks = nullptr;  // blocks of the ReleaseBlocks under way
+  uint32_t* marks = nullptr;  // blocks of the call under way
   FreeListState* state = nullptr;
   int64_t num_blocks = 0;  // with the null block
 
@@ -195,10 +196,39 @@ struct ReleaseBlocksArgs {
   }
 };
 
+struct TouchResult {
+  enum class Code : int32_t {
+    kTouched,
+    kUnknownBlock,  // `block` is the null block or none of the pool
+  };
+  Code code = Code::kTouched;
+  BlockId block = kNullBlock;  // the smallest id there is to complain about
+  int64_t taken = 0;           // blocks that were free
+
+  friend bool operator==(const TouchResult&, const TouchResult&) = default;
+};
+
+// A block may be hit several times.
+struct TouchBlocksArgs {
+  DeviceFreeList list;
+  const BlockId* hits = nullptr;
+  int64_t num_hits = 0;
+  TouchResult* result = nullptr;
+
+  KVSIM_HOST_DEVICE BlockId* Entry(FreeListState state, int64_t i) const {
+    return list.ring + list.Wrap(state.head + i);
+  }
+  KVSIM_HOST_DEVICE bool IsMarked(BlockId block) const {
+    return (list.marks[DeviceFreeList::WordOf(block)] &
+            DeviceFreeList::BitOf(block)) != 0;
+  }
+};
+
 // What host and device both check.
 LaunchStatus CheckResetFreeList(const DeviceFreeList& list);
 LaunchStatus CheckAllocateBlocks(const AllocateBlocksArgs& args);
 LaunchStatus CheckReleaseBlocks(const ReleaseBlocksArgs& args);
+LaunchStatus CheckTouchBlocks(const TouchBlocksArgs& args);
 
 // Makes a list of a new pool, in memory of any contents.
 LaunchStatus ResetFreeListOnHost(const DeviceFreeList& list);
@@ -212,6 +242,10 @@ LaunchStatus LaunchAllocateBlocks(const AllocateBlocksArgs& args,
 LaunchStatus ReleaseBlocksOnHost(const ReleaseBlocksArgs& args);
 LaunchStatus LaunchReleaseBlocks(const ReleaseBlocksArgs& args,
                                  DeviceStream stream);
+
+LaunchStatus TouchBlocksOnHost(const TouchBlocksArgs& args);
+LaunchStatus LaunchTouchBlocks(const TouchBlocksArgs& args,
+                               DeviceStream stream);
 
 }  // namespace kvsim
 

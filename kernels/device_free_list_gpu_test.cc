@@ -105,6 +105,26 @@ class DeviceFreeListGpuTest : public GpuTest {
     EXPECT_EQ(device_result.Download(), result);
     return result[0].code == ReleaseResult::Code::kReleased;
   }
+
+  static TouchResult Touch(Memory& host, DeviceMemory& device,
+                           const std::vector<BlockId>& hits) {
+    std::vector<TouchResult> result(1);
+    TouchBlocksArgs args;
+    args.list = ListOf(host);
+    args.hits = hits.data();
+    args.num_hits = static_cast<int64_t>(hits.size());
+    args.result = result.data();
+    EXPECT_TRUE(TouchBlocksOnHost(args).ok());
+
+    const DeviceArray<BlockId> device_hits(hits);
+    const DeviceArray<TouchResult> device_result(1);
+    args.list = ListOf(device);
+    args.hits = device_hits.data();
+    args.result = device_result.data();
+    EXPECT_TRUE(Ran(LaunchTouchBlocks(args, {})));
+    EXPECT_EQ(device_result.Download(), result);
+    return result[0];
+  }
 };
 
 // Up to 2999 requests a step, so that their sums take several rounds.
@@ -154,6 +174,28 @@ TEST_F(DeviceFreeListGpuTest, FindsWhatTheHostFinds) {
   ExpectEqual(host, device);
   EXPECT_TRUE(Release(host, device, FreeEnd::kFront, {17, 4000, 1}));
   ExpectEqual(host, device);
+}
+
+TEST_F(DeviceFreeListGpuTest, TouchedBlocksLeaveFromAnywhere) {
+  RandomStream random(2, "free list on a device");
+  Memory host;
+  DeviceMemory device;
+  ASSERT_TRUE(ResetFreeListOnHost(ListOf(host)).ok());
+  ASSERT_TRUE(Ran(LaunchResetFreeList(ListOf(device), {})));
+  for (int step = 0; step < 6; ++step) {
+    const std::vector<BlockId> taken = Allocate(host, device, {5000});
+    std::vector<BlockId> hits(random.Below(5000));
+    for (BlockId& hit : hits) {
+      hit = static_cast<BlockId>(1 + random.Below(kBlocks - 1));
+    }
+    EXPECT_GT(Touch(host, device, hits).taken, 0);
+    ExpectEqual(host, device);
+    hits.push_back(static_cast<BlockId>(kBlocks + step));
+    EXPECT_EQ(Touch(host, device, hits).code, TouchResult::Code::kUnknownBlock);
+    // Some of these were hit while they were held.
+    EXPECT_TRUE(Release(host, device, FreeEnd::kBack, taken));
+    ExpectEqual(host, device);
+  }
 }
 
 }  // namespace

@@ -80,6 +80,14 @@ class HostList {
     return result;
   }
 
+  TouchResult Touch(const Blocks& hits) {
+    TouchResult result;
+    EXPECT_TRUE(TouchBlocksOnHost({list_, hits.data(),
+                                   static_cast<int64_t>(hits.size()), &result})
+                    .ok());
+    return result;
+  }
+
   Blocks Queue() const {
     Blocks queue;
     for (int64_t i = 0; i < state_.size; ++i) {
@@ -193,6 +201,26 @@ TEST(DeviceFreeListTest, FindsADoubleRelease) {
             (ReleaseResult{ReleaseCode::kDoubleRelease, 5}));
 }
 
+TEST(DeviceFreeListTest, TouchedBlocksLeaveFromAnywhere) {
+  HostList list(9);
+  Lists taken;
+  list.Allocate({3}, &taken);
+  EXPECT_EQ(list.Touch({8, 5, 2, 5}),
+            (TouchResult{TouchResult::Code::kTouched, kNullBlock, 2}));
+  EXPECT_EQ(list.Queue(), (Blocks{4, 6, 7}));
+  list.ExpectSound();
+  EXPECT_EQ(list.Touch({4, 9, kNullBlock}),
+            (TouchResult{TouchResult::Code::kUnknownBlock, kNullBlock, 0}));
+  EXPECT_EQ(list.Touch({~BlockId{0}, 9}),
+            (TouchResult{TouchResult::Code::kUnknownBlock, 9, 0}));
+  EXPECT_EQ(list.Queue(), (Blocks{4, 6, 7}));
+  list.Release(FreeEnd::kBack, {{5, 3, 1, 2, 8}});
+  EXPECT_EQ(list.Queue(), (Blocks{4, 6, 7, 5, 3, 1, 2, 8}));
+  EXPECT_EQ(list.Touch({8, 7, 6, 5, 4, 3, 2, 1}).taken, 8);
+  EXPECT_EQ(list.Queue(), Blocks{});
+  list.ExpectSound();
+}
+
 // A deque and the blocks that are held, driven by random steps.
 class NaiveProgram {
  public:
@@ -241,6 +269,28 @@ class NaiveProgram {
       }
     }
   }
+  // Blocks of any kind, some of them twice.
+  Blocks SomeHits(RandomStream& random) const {
+    Blocks hits;
+    for (const BlockId block : queue_) {
+      if (random.Chance(0.2)) hits.push_back(block);
+    }
+    for (const BlockId block : held_) {
+      if (random.Chance(0.2)) hits.push_back(block);
+    }
+    const size_t distinct = hits.size();
+    for (size_t i = 0; i < distinct; i += 3) hits.push_back(hits[i]);
+    random.Shuffle(std::span<BlockId>(hits));
+    return hits;
+  }
+  void Touch(const Blocks& hits) {
+    for (const BlockId block : hits) {
+      const auto found = std::find(queue_.begin(), queue_.end(), block);
+      if (found == queue_.end()) continue;
+      queue_.erase(found);
+      held_.push_back(block);
+    }
+  }
   Blocks Queue() const { return {queue_.begin(), queue_.end()}; }
 
  private:
@@ -263,6 +313,10 @@ TEST(DeviceFreeListTest, RandomStepsEqualADeque) {
         ASSERT_EQ(list.Allocate(counts, &taken, 500).code,
                   fits ? AllocateCode::kTaken : AllocateCode::kNoRoom);
         ASSERT_EQ(taken, expected) << "seed " << seed << " step " << step;
+      } else if (random.Chance(0.2)) {
+        const Blocks hits = naive.SomeHits(random);
+        naive.Touch(hits);
+        ASSERT_EQ(list.Touch(hits).code, TouchResult::Code::kTouched);
       } else {
         const FreeEnd end =
             random.Chance(0.5) ? FreeEnd::kBack : FreeEnd::kFront;
@@ -313,6 +367,9 @@ TEST(DeviceFreeListTest, RefusesWhatItCanSee) {
   ReleaseBlocksArgs release;
   release.num_lists = -1;
   EXPECT_STREQ(ReleaseBlocksOnHost(release).message, "num_lists is negative");
+  TouchBlocksArgs touch;
+  touch.num_hits = -1;
+  EXPECT_STREQ(TouchBlocksOnHost(touch).message, "num_hits is negative");
   DeviceFreeList list;
   list.num_blocks = int64_t{1} << 31;
   EXPECT_STREQ(ResetFreeListOnHost(list).message,

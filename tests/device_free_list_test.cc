@@ -67,6 +67,14 @@ class FreeList {
     EXPECT_EQ(result, ReleaseResult{});
   }
 
+  void Touch(const Blocks& hits) {
+    TouchResult result;
+    EXPECT_TRUE(TouchBlocksOnHost({list_, hits.data(),
+                                   static_cast<int64_t>(hits.size()), &result})
+                    .ok());
+    EXPECT_EQ(result.code, TouchResult::Code::kTouched);
+  }
+
   Blocks Queue() const {
     Blocks queue;
     for (int64_t i = 0; i < state_.size; ++i) {
@@ -84,8 +92,8 @@ class FreeList {
   DeviceFreeList list_;
 };
 
-// An engine with both: sequences come, share blocks of others that run, get keys
-// and go.
+// An engine with both: sequences come, share blocks of others that run and blocks
+// that lie idle, get keys and go.
 class Engine {
  public:
   Engine(int64_t num_blocks, bool prefix_caching, FreeOrder order)
@@ -130,6 +138,22 @@ class Engine {
         if (random.Chance(0.5)) pool_.AssignKey(block, BlockKey{random.Next()});
       }
     }
+  }
+
+  // A sequence finds idle blocks by their keys, and the blocks of others as well.
+  void Hit(RandomStream& random) {
+    Blocks table = HeadOfAnother(random);
+    for (const BlockId block : pool_.FreeQueue()) {
+      if (!pool_.HasKey(block) || random.Chance(0.7)) continue;
+      pool_.Touch(block);
+      table.push_back(block);
+    }
+    Blocks hits;
+    for (const BlockId block : table) {
+      if (block != kNullBlock) hits.push_back(block);
+    }
+    list_.Touch(hits);
+    tables_.push_back(std::move(table));
   }
 
   // Some sequences end at once, tail first; some have dropped what left a window.
@@ -186,6 +210,8 @@ TEST_P(DeviceFreeListTest, EqualsTheBlockPoolAfterEveryStep) {
       if (random.Chance(0.5)) {
         engine.Admit(random);
         engine.AssignKeys(random);
+      } else if (random.Chance(0.3)) {
+        engine.Hit(random);
       } else {
         engine.Finish(random);
       }
