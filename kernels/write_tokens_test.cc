@@ -254,7 +254,7 @@ Case IndexKey(int dim, int block_tokens, bool power_of_two) {
       }};
 }
 
-// Raw rows of 2 · elements bytes, or of one byte less.
+// Rows of any number of bytes.
 Case Raw(int row_bytes, int block_tokens) {
   return {"raw", RawPages(row_bytes, block_tokens),
           [row_bytes](Page page, int64_t row, const Row& bytes, const Row&,
@@ -618,7 +618,7 @@ TEST(WriteTokensTest, ZerosHaveAScale) {
   }
 }
 
-// Offsets that pass 2^31: 20 million slots of 64-row pages, rows of a long batch.
+// Offsets that pass 2^31: of slots, of pages in a layer, of rows in a source.
 TEST(WriteTokensTest, LargeOffsets) {
   const PageRow at = RowOfSlot(int64_t{3'000'000'000} * 64 + 63, 64);
   EXPECT_EQ(at.page, 3'000'000'000);
