@@ -1,7 +1,8 @@
 #include "kernels/block_pairs.h"
 
+#include <algorithm>
 #include <cstddef>
-#include <unordered_set>
+#include <vector>
 
 namespace kvsim {
 namespace {
@@ -15,30 +16,56 @@ constexpr char kToOutside[] = "a target block is outside its pool";
 constexpr char kTwice[] = "a block is the target of two pairs";
 constexpr char kBoth[] = "a block is both a source and a target";
 
+// What a block has been in the list so far.
+enum Role : uint8_t { kUnnamed, kSource, kTarget };
+
+// One for every block up to the largest that the pairs name: lists of a hundred
+// thousand pairs must cost little beside the copy.
+std::vector<Role> NoRoles(std::span<const BlockPair> pairs) {
+  size_t largest = 0;
+  for (const auto& [from, to] : pairs) {
+    largest = std::max<size_t>({largest, from, to});
+  }
+  return std::vector<Role>(largest + 1, kUnnamed);
+}
+
+// The first pair that names a block outside its pool, or Ok.
+PairsCheck CheckBounds(std::span<const BlockPair> pairs,
+                       int64_t num_from_blocks, int64_t num_to_blocks) {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].from >= num_from_blocks) return Refuse(i, kFromOutside);
+    if (pairs[i].to >= num_to_blocks) return Refuse(i, kToOutside);
+  }
+  return {};
+}
+
 }  // namespace
 
 PairsCheck CheckCopyPairs(std::span<const BlockPair> pairs,
                           int64_t num_blocks) {
-  std::unordered_set<BlockId> sources;
-  std::unordered_set<BlockId> targets;
+  const PairsCheck bounds = CheckBounds(pairs, num_blocks, num_blocks);
+  if (!bounds.ok()) return bounds;
+  std::vector<Role> roles = NoRoles(pairs);
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto [from, to] = pairs[i];
-    if (from >= num_blocks) return Refuse(i, kFromOutside);
-    if (to >= num_blocks) return Refuse(i, kToOutside);
-    sources.insert(from);
-    if (!targets.insert(to).second) return Refuse(i, kTwice);
-    if (targets.contains(from) || sources.contains(to)) return Refuse(i, kBoth);
+    if (roles[to] == kTarget) return Refuse(i, kTwice);
+    if (roles[to] == kSource || roles[from] == kTarget || from == to) {
+      return Refuse(i, kBoth);
+    }
+    roles[from] = kSource;
+    roles[to] = kTarget;
   }
   return {};
 }
 
 PairsCheck CheckSwapPairs(std::span<const BlockPair> pairs,
                           int64_t num_from_blocks, int64_t num_to_blocks) {
-  std::unordered_set<BlockId> targets;
+  const PairsCheck bounds = CheckBounds(pairs, num_from_blocks, num_to_blocks);
+  if (!bounds.ok()) return bounds;
+  std::vector<Role> roles = NoRoles(pairs);
   for (size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].from >= num_from_blocks) return Refuse(i, kFromOutside);
-    if (pairs[i].to >= num_to_blocks) return Refuse(i, kToOutside);
-    if (!targets.insert(pairs[i].to).second) return Refuse(i, kTwice);
+    if (roles[pairs[i].to] == kTarget) return Refuse(i, kTwice);
+    roles[pairs[i].to] = kTarget;
   }
   return {};
 }

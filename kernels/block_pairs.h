@@ -4,8 +4,10 @@
 // Model:      a copy runs its pairs in no particular order, so no block may be the
 //             target of two pairs, nor the source of one and the target of
 //             another. Sources may repeat: a fork copies one page to many.
-// Costs:      O(pairs), and as much memory while a check runs.
-// Errors:     PairsCheck: a status and the first pair at fault.
+// Costs:      O(pairs); a check also clears a byte for every block up to the largest
+//             one named.
+// Errors:     PairsCheck: a status and the first pair at fault; blocks outside
+//             their pool come first.
 #ifndef KVSIM_KERNELS_BLOCK_PAIRS_H_
 #define KVSIM_KERNELS_BLOCK_PAIRS_H_
 
