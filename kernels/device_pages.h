@@ -33,6 +33,9 @@ class DevicePages {
 
   PagedLayers pages() const { return pages_; }
 
+  // The array that pages().layers is, for the host.
+  std::vector<std::byte*> Layers() const { return layers_->Download(); }
+
   std::vector<std::vector<std::byte>> Contents() const {
     std::vector<std::vector<std::byte>> contents;
     for (const DeviceBytes& buffer : buffers_) {
