@@ -31,14 +31,27 @@ inline int64_t BenchmarkBytes() {
   return (mib == nullptr ? int64_t{32} : std::strtoll(mib, nullptr, 10)) << 20;
 }
 
-// Memory whose every word tells its place.
-inline std::vector<uint64_t> PatternedWords(int64_t bytes) {
-  std::vector<uint64_t> words(static_cast<size_t>(bytes / 8));
-  for (size_t i = 0; i < words.size(); ++i) {
-    words[i] = (i + 1) * 0x9E3779B97F4A7C15;
+// Memory that starts at a page, as a pool's does, and whose every word tells its
+// place.
+class PatternedBytes {
+ public:
+  explicit PatternedBytes(int64_t size)
+      : data_(static_cast<std::byte*>(std::aligned_alloc(
+            4096, static_cast<size_t>((size + 4095) / 4096 * 4096)))) {
+    auto* words = reinterpret_cast<uint64_t*>(data_);
+    for (int64_t i = 0; i < size / 8; ++i) {
+      words[i] = static_cast<uint64_t>(i + 1) * 0x9E3779B97F4A7C15;
+    }
   }
-  return words;
-}
+  PatternedBytes(const PatternedBytes&) = delete;
+  PatternedBytes& operator=(const PatternedBytes&) = delete;
+  ~PatternedBytes() { std::free(data_); }
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+};
 
 inline std::vector<BlockId> ShuffledBlocks(int64_t count) {
   std::vector<BlockId> blocks(static_cast<size_t>(count));

@@ -16,8 +16,8 @@ namespace {
 void BM_CopyBlocks(benchmark::State& state) {
   const int64_t page = state.range(0) << 10;
   const int64_t half = BenchmarkBytes() / page;
-  std::vector<uint64_t> pool = PatternedWords(2 * half * page);
-  auto* layer = reinterpret_cast<std::byte*>(pool.data());
+  const PatternedBytes pool(2 * half * page);
+  std::byte* layer = pool.data();
   const std::vector<BlockId> blocks = ShuffledBlocks(half);
   std::vector<BlockPair> pairs;
   for (size_t i = 0; i < blocks.size(); ++i) {

@@ -22,9 +22,9 @@ void BM_GatherSequence(benchmark::State& state) {
   const int64_t pages_each = BenchmarkBytes() / page / kSequences;
   const int64_t rows_each = pages_each * page_rows;
   const int64_t bytes = kSequences * pages_each * page;
-  std::vector<uint64_t> pool = PatternedWords(bytes);
-  std::vector<uint64_t> output = PatternedWords(bytes);
-  auto* layer = reinterpret_cast<std::byte*>(pool.data());
+  const PatternedBytes pool(bytes);
+  const PatternedBytes output(bytes);
+  std::byte* layer = pool.data();
   const std::vector<BlockId> tables = ShuffledBlocks(kSequences * pages_each);
   const std::vector<int64_t> firsts(kSequences, 0);
   const std::vector<int64_t> ends(kSequences, rows_each);
@@ -41,7 +41,7 @@ void BM_GatherSequence(benchmark::State& state) {
   args.first_positions = firsts.data();
   args.end_positions = ends.data();
   args.out_starts = out_starts.data();
-  args.output = reinterpret_cast<std::byte*>(output.data());
+  args.output = output.data();
   args.out_rows = out_starts.back();
   MeasureCopy(state, output.data(), pool.data(), bytes, [&] {
     if (!GatherSequenceOnHost(args).ok()) state.SkipWithError("refused");

@@ -14,6 +14,9 @@ namespace kvsim {
 namespace {
 
 constexpr size_t kPieceBytes = 4096;
+// What a cut would leave shorter than this stays with its neighbour: a short piece
+// has nothing to be copied side by side with.
+constexpr size_t kMinPiece = 1024;
 // Shorter ranges are not worth a place in the queue.
 constexpr int64_t kMinRange = 512;
 
@@ -69,6 +72,13 @@ KVSIM_ALWAYS_INLINE void FetchStep(const std::byte* from, size_t offset,
   Fetch(from + std::min(offset + kStep / 2, bytes - 1));
 }
 
+// How much of `bytes` from `to` on is the first piece: up to a page of memory.
+size_t FirstPiece(const std::byte* to, size_t bytes) {
+  size_t piece = UpTo(to, kPieceBytes);
+  if (piece < kMinPiece) piece += kPieceBytes;
+  return piece + kMinPiece > bytes ? bytes : piece;
+}
+
 }  // namespace
 
 StreamingCopy::StreamingCopy(int64_t total_bytes)
@@ -80,7 +90,7 @@ void StreamingCopy::Add(std::byte* to, const std::byte* from, int64_t bytes) {
     return;
   }
   for (auto left = static_cast<size_t>(bytes); left > 0;) {
-    const size_t piece = std::min(left, UpTo(to, kPieceBytes));
+    const size_t piece = FirstPiece(to, left);
     Push({to, from, piece});
     to += piece;
     from += piece;
