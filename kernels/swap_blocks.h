@@ -7,7 +7,8 @@
 //             nothing. The host twin has both pools in host memory.
 //             Small ranges are copied by a kernel that reads or writes host memory
 //             through its mapped address, large ones by the device's copy engines:
-//             queueing one copy costs about two microseconds, the time of 100 KB.
+//             queueing a copy costs a few microseconds, which only a large one
+//             hides. Where the limit lies is an estimate, not yet measured.
 // Shapes:     pairs [num_pairs], runs of neighbours are merged.
 // Units:      bytes.
 // Costs:      each byte crosses the bus once. The kernel occupies 64 of a device's
