@@ -40,6 +40,28 @@ using Stamp = uint64_t;
 // A slot that stores nothing: padding of a batch, tokens outside the window.
 inline constexpr int64_t kNoSlot = -1;
 
+// Gives blocks to a sequence. Those not shared were nobody's and hold nothing of worth
+// to it; shared ones keep their contents and their other owners (prefix hits, forks).
+// A sequence that was given blocks writes only where it is the one owner and reads only
+// what it owns.
+struct AssignBlocks {
+  PoolIndex pool = 0;
+  SequenceId sequence = 0;
+  bool shared = false;
+  std::vector<BlockId> blocks;
+
+  bool operator==(const AssignBlocks&) const = default;
+};
+
+// Takes blocks back from a sequence; their contents stay until they are written.
+struct ReleaseBlocks {
+  PoolIndex pool = 0;
+  SequenceId sequence = 0;
+  std::vector<BlockId> blocks;
+
+  bool operator==(const ReleaseBlocks&) const = default;
+};
+
 // Writes the rows of tokens first_position, first_position + 1, … of a
 // sequence; token i goes to slots[i], or nowhere for kNoSlot. Slots that store
 // are distinct. `stamps` is empty or as long as `slots`.
@@ -68,7 +90,8 @@ struct GatherSequence {
   bool operator==(const GatherSequence&) const = default;
 };
 
-// Copies the first `rows` rows of a block: copy on write, or a partial tail.
+// Copies the first `rows` rows of a block, or its state: copy on write, a fork, a
+// partial tail.
 struct CopyBlock {
   PoolIndex pool = 0;
   BlockId source = 0;
@@ -100,14 +123,18 @@ struct SwapBlocks {
   bool operator==(const SwapBlocks&) const = default;
 };
 
-// Advances a sequence's recurrent state in place: afterwards it stands after
-// `position` tokens and is what `stamp` names.
+// Advances a sequence's recurrent state: reads it from `source` (nothing: the state of
+// no tokens) and writes it to `running`, which may be the same block; afterwards that
+// one stands after `position` tokens. `before` is what the reader expects in the source,
+// `after` what the state is then.
 struct UpdateState {
   PoolIndex pool = 0;
   SequenceId sequence = 0;
   int64_t position = 0;
+  std::optional<BlockId> source;
   BlockId running = 0;
-  std::optional<Stamp> stamp;
+  std::optional<Stamp> before;
+  std::optional<Stamp> after;
 
   bool operator==(const UpdateState&) const = default;
 };
@@ -149,11 +176,14 @@ struct HashPrefix {
 };
 
 using PageOp =
-    std::variant<WriteTokens, GatherSequence, CopyBlock, MoveBlocks, SwapBlocks,
-                 UpdateState, SaveState, RestoreState, HashPrefix>;
+    std::variant<AssignBlocks, ReleaseBlocks, WriteTokens, GatherSequence,
+                 CopyBlock, MoveBlocks, SwapBlocks, UpdateState, SaveState,
+                 RestoreState, HashPrefix>;
 
 // The index of an op's type in PageOp, for counters by kind.
 enum class PageOpKind : uint8_t {
+  kAssignBlocks,
+  kReleaseBlocks,
   kWriteTokens,
   kGatherSequence,
   kCopyBlock,
@@ -170,12 +200,13 @@ inline PageOpKind KindOf(const PageOp& op) {
   return static_cast<PageOpKind>(op.index());
 }
 
-// "write_tokens", "gather_sequence", … as reports name them.
+// "assign_blocks", "write_tokens", … as reports name them.
 constexpr const char* PageOpKindName(PageOpKind kind) {
   constexpr const char* kNames[kNumPageOpKinds] = {
-      "write_tokens", "gather_sequence", "copy_block",
-      "move_blocks",  "swap_blocks",     "update_state",
-      "save_state",   "restore_state",   "hash_prefix"};
+      "assign_blocks",   "release_blocks", "write_tokens",
+      "gather_sequence", "copy_block",     "move_blocks",
+      "swap_blocks",     "update_state",   "save_state",
+      "restore_state",   "hash_prefix"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -9,6 +9,8 @@ namespace kvsim {
 namespace {
 
 TEST(PageOpTest, KindFollowsTheType) {
+  EXPECT_EQ(KindOf(AssignBlocks{}), PageOpKind::kAssignBlocks);
+  EXPECT_EQ(KindOf(ReleaseBlocks{}), PageOpKind::kReleaseBlocks);
   EXPECT_EQ(KindOf(WriteTokens{}), PageOpKind::kWriteTokens);
   EXPECT_EQ(KindOf(GatherSequence{}), PageOpKind::kGatherSequence);
   EXPECT_EQ(KindOf(CopyBlock{}), PageOpKind::kCopyBlock);

@@ -82,6 +82,25 @@ class OpChecker {
   absl::Status status_;
 };
 
+void CheckOwned(const std::vector<BlockId>& blocks, const PoolShape* pool,
+                OpChecker& checker) {
+  if (pool == nullptr) return;
+  std::vector<int64_t> distinct;
+  for (const BlockId block : blocks) {
+    checker.InRange("block", block, pool->num_blocks);
+    distinct.push_back(block);
+  }
+  checker.Distinct("block", std::move(distinct));
+}
+
+void Check(const AssignBlocks& op, OpChecker& checker) {
+  CheckOwned(op.blocks, checker.AnyPool(op.pool), checker);
+}
+
+void Check(const ReleaseBlocks& op, OpChecker& checker) {
+  CheckOwned(op.blocks, checker.AnyPool(op.pool), checker);
+}
+
 void Check(const WriteTokens& op, OpChecker& checker) {
   const PoolShape* pool = checker.Pool(op.pool, PoolContents::kRows);
   if (pool == nullptr) return;
@@ -121,7 +140,7 @@ void Check(const GatherSequence& op, OpChecker& checker) {
 }
 
 void Check(const CopyBlock& op, OpChecker& checker) {
-  const PoolShape* pool = checker.Pool(op.pool, PoolContents::kRows);
+  const PoolShape* pool = checker.AnyPool(op.pool);
   if (pool == nullptr) return;
   checker.InRange("source", op.source, pool->num_blocks);
   checker.InRange("target", op.target, pool->num_blocks);
@@ -160,6 +179,9 @@ void Check(const UpdateState& op, OpChecker& checker) {
   const PoolShape* pool = checker.Pool(op.pool, PoolContents::kStates);
   if (pool == nullptr) return;
   checker.InRange("running", op.running, pool->num_blocks);
+  if (op.source.has_value()) {
+    checker.InRange("source", *op.source, pool->num_blocks);
+  }
   checker.Require(op.position >= 0, "position is negative");
 }
 

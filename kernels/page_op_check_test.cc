@@ -58,6 +58,14 @@ TEST(PageOpCheckTest, DefaultOpsOnWholePoolsAreInside) {
   ExpectOk(UpdateState{.pool = kStatePool});
 }
 
+TEST(PageOpCheckTest, OwnedBlocksAreDistinctAndInside) {
+  ExpectOk(AssignBlocks{.blocks = {0, 3}});
+  ExpectOk(ReleaseBlocks{.pool = kStatePool, .blocks = {2}});
+  ExpectRefused(AssignBlocks{.blocks = {4}}, kOutside, "block is 4");
+  ExpectRefused(ReleaseBlocks{.blocks = {1, 2, 1}}, kInvalid,
+                "block 1 stands twice");
+}
+
 TEST(PageOpCheckTest, PoolMustExist) {
   ExpectRefused(WriteTokens{.pool = 2}, kInvalid, "pool is 2");
   ExpectRefused(MoveBlocks{.pool = -1}, kInvalid, "pool is -1");
@@ -140,6 +148,9 @@ TEST(PageOpCheckTest, StatesMoveBetweenTwoBlocks) {
                 "checkpoint is 3");
   ExpectRefused(UpdateState{.pool = kStatePool, .position = -1}, kInvalid,
                 "position is negative");
+  ExpectRefused(UpdateState{.pool = kStatePool, .source = 3}, kOutside,
+                "source is 3");
+  ExpectOk(CopyBlock{.pool = kStatePool, .target = 1, .rows = 1});
 }
 
 TEST(PageOpCheckTest, HashingNeedsABlockSize) {

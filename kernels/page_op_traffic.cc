@@ -22,6 +22,16 @@ Traffic Copied(int64_t items, Bytes each) {
       .ops = 1, .items = items, .read = each * items, .written = each * items};
 }
 
+Traffic Of(const AssignBlocks& op, Pools) {
+  constexpr Bytes kEntryBytes(4);
+  const auto entries = static_cast<int64_t>(op.blocks.size());
+  return {.ops = 1, .items = entries, .written = kEntryBytes * entries};
+}
+
+Traffic Of(const ReleaseBlocks& op, Pools) {
+  return {.ops = 1, .items = static_cast<int64_t>(op.blocks.size())};
+}
+
 Traffic Of(const WriteTokens& op, Pools pools) {
   const int64_t rows =
       std::count_if(op.slots.begin(), op.slots.end(),
@@ -51,7 +61,9 @@ Traffic Of(const SwapBlocks& op, Pools pools) {
 }
 
 Traffic Of(const UpdateState& op, Pools pools) {
-  return Copied(1, RowBytes(op.pool, pools));
+  Traffic traffic = Copied(1, RowBytes(op.pool, pools));
+  if (!op.source.has_value()) traffic.read = Bytes();
+  return traffic;
 }
 
 Traffic Of(const SaveState& op, Pools pools) {

@@ -5,12 +5,14 @@
 //        counting backend and the real ones:
 //
 //   kind             items              bytes read          bytes written
+//   assign_blocks    blocks             0                   4 * items: the table
+//   release_blocks   blocks             0                   0
 //   write_tokens     rows stored        0                   items * row
 //   gather_sequence  rows read          items * row         0
 //   copy_block       rows copied        items * row         items * row
 //   move_blocks      blocks that move   items * block       items * block
 //   swap_blocks      blocks             items * block       items * block
-//   update_state     1                  row                 row
+//   update_state     1                  row; 0 at first     row
 //   save_state       1                  row                 row
 //   restore_state    1                  row                 row
 //   hash_prefix      keys               4 per hashed token  8 * items

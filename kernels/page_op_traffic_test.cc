@@ -46,6 +46,11 @@ TEST(PageOpTrafficTest, RowsMoveWithoutTheirPadding) {
   ExpectTraffic(CopyBlock{.source = 0, .target = 1, .rows = 3}, 3, 30, 30);
 }
 
+TEST(PageOpTrafficTest, OwnersChangeTableEntries) {
+  ExpectTraffic(AssignBlocks{.blocks = {1, 2, 3}}, 3, 0, 12);
+  ExpectTraffic(ReleaseBlocks{.blocks = {1, 2}}, 2, 0, 0);
+}
+
 TEST(PageOpTrafficTest, BlocksMoveWithTheirPadding) {
   ExpectTraffic(MoveBlocks{.moves = {{0, 1}, {1, 0}}}, 2, 192, 192);
   ExpectTraffic(SwapBlocks{.blocks = {{0, 1}}}, 1, 96, 96);
@@ -57,7 +62,8 @@ TEST(PageOpTrafficTest, StayingInPlaceMovesNothing) {
 }
 
 TEST(PageOpTrafficTest, StatesMoveWhole) {
-  ExpectTraffic(UpdateState{.pool = kStatePool}, 1, 50, 50);
+  ExpectTraffic(UpdateState{.pool = kStatePool, .source = 0}, 1, 50, 50);
+  ExpectTraffic(UpdateState{.pool = kStatePool}, 1, 0, 50);
   ExpectTraffic(SaveState{.pool = kStatePool, .checkpoint = 1}, 1, 50, 50);
   ExpectTraffic(RestoreState{.pool = kStatePool, .checkpoint = 1}, 1, 50, 50);
 }
