@@ -1,0 +1,7 @@
+#include "kernels/kernel_set.h"
+
+namespace kvsim {
+
+const KernelSet* CudaKernels() { return nullptr; }
+
+}  // namespace kvsim
