@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "base/units.h"
+#include "sim/paging_report.h"
 #include "sim/preemption_report.h"
 
 namespace kvsim {
@@ -502,7 +503,7 @@ std::string ReportText(const Report& report, ByteUnits units) {
              SequencesSection(report, units), WasteLine(report, units),
              BaselineSection(report), CostSection(report),
              PrefixCachingSection(report), PreemptionText(report, units)) +
-         absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
+         PagingText(report, units) + absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
 }
 
 std::string HitReportText(const HitReport& report) {
