@@ -11,6 +11,7 @@
 #include "tools/limit_command.h"
 #include "tools/models_command.h"
 #include "tools/mrc_command.h"
+#include "tools/paging_command.h"
 #include "tools/replay_command.h"
 #include "tools/sweep_command.h"
 #include "tools/trace_command.h"
@@ -30,6 +31,7 @@ constexpr Subcommand kCommands[] = {
     {"limit", AddLimitCommand},
     {"mrc", AddMrcCommand},
     {"tune", AddTuneCommand},
+    {"paging", AddPagingCommand},
     {"compare-metrics", AddCompareMetricsCommand},
     {"fit-steps", AddFitStepsCommand},
     {"trace", AddTraceCommand},

@@ -169,6 +169,22 @@ void DeclareTimeFlags(CLI::App& command, ReplayFlags& flags) {
   add("--roofline-engine", flags.roofline_engine,
       "roofline: whose measured step times it was fitted to: vllm, sglang or "
       "tensorrt-llm (vllm)");
+  add("--cost", flags.cost,
+      "Adds what paging takes: table:FILE of `kvsim paging calibrate`");
+}
+
+void DeclareBackendFlags(CLI::App& command, ReplayFlags& flags) {
+  const auto add = [&](const char* names, std::string& value,
+                       const char* help) {
+    command.add_option(names, value, help)->group("Page operations");
+  };
+  add("--backend", flags.backend,
+      "Perform every page operation on real memory and verify what is read: "
+      "host, cuda; null counts them");
+  add("--backend-pool", flags.backend_pool,
+      "Memory for that; larger pools are scaled down (host: 64MiB; cuda: 90% "
+      "of "
+      "what is free)");
 }
 
 void DeclareOutputFlags(CLI::App& command, ReplayFlags& flags) {
@@ -272,6 +288,9 @@ absl::Status RefuseEngineFlags(const ReplayFlags& f) {
        {"--linear-us", !f.linear_us.empty()},
        {"--step-times", !f.step_times.empty()},
        {"--roofline-engine", !f.roofline_engine.empty()},
+       {"--cost", !f.cost.empty()},
+       {"--backend", !f.backend.empty()},
+       {"--backend-pool", !f.backend_pool.empty()},
        {"--slo", !f.slo.empty()},
        {"--baseline", !f.baseline.empty()},
        {"--gpu-hour-price", !f.gpu_hour_price.empty()},
@@ -302,6 +321,10 @@ absl::Status RefuseTimingFlags(const ReplayFlags& f) {
       RefuseGiven({{"--roofline-engine",
                     timing != "roofline" && !f.roofline_engine.empty()}},
                   "with --timing roofline only"));
+  status.Update(RefuseGiven(
+      {{"--backend-pool",
+        (f.backend.empty() || f.backend == "null") && !f.backend_pool.empty()}},
+      "with --backend host or cuda only"));
   status.Update(RefuseGiven(
       {{"--step-log-detail", f.step_log.empty() && f.step_log_detail}},
       "with --step-log only"));
@@ -342,6 +365,7 @@ void DeclareReplayFlags(CLI::App& command, ReplayFlags& flags) {
                      "engine (the whole scheduler) or hits (a cache alone)");
   DeclareRunFlags(command, flags);
   DeclareHitFlags(command, flags);
+  DeclareBackendFlags(command, flags);
   DeclareOutputFlags(command, flags);
 }
 

@@ -49,7 +49,10 @@ struct ReplayFlags {
   std::optional<bool> no_prefix_caching, no_reserve_full_isl, no_hybrid_manager;
 
   // Time.
-  std::string timing, step_us, linear_us, step_times, roofline_engine;
+  std::string timing, step_us, linear_us, step_times, roofline_engine, cost;
+
+  // The page operations, performed.
+  std::string backend, backend_pool;
 
   // What comes out.
   std::string slo, baseline, gpu_hour_price, timeline, chrome_trace, step_log;

@@ -12,6 +12,7 @@
 #include "engines/contiguous/contiguous_engine.h"
 #include "engines/vllm/engine.h"
 #include "sim/contiguous_baseline.h"
+#include "sim/paging_report.h"
 #include "sim/pool_metrics.h"
 #include "sim/preemption_metrics.h"
 #include "sim/preemption_report.h"
@@ -19,8 +20,10 @@
 #include "sim/simulator.h"
 #include "tools/flag_reader.h"
 #include "tools/group_spec.h"
+#include "tools/paged_groups.h"
 #include "tools/replay_cost.h"
 #include "tools/replay_outputs.h"
+#include "tools/replay_paging.h"
 #include "tools/replay_sequences.h"
 #include "tools/replay_setup.h"
 #include "tools/replay_tokens.h"
@@ -33,6 +36,8 @@ namespace {
 struct RunPlan {
   ReplaySetup setup;
   std::unique_ptr<CostModel> cost;
+  const PagedCost* paged_cost = nullptr;  // `cost`, with --cost
+  std::unique_ptr<ReplayPaging> paging;   // with --backend
   const RooflineFit* roofline_fit = nullptr;  // what `cost` was fitted to
   ReplayTraceOptions trace;
   Sequences sequences;
@@ -77,6 +82,21 @@ absl::StatusOr<RunPlan> PlanRun(const ReplayFlags& flags) {
       MakeCostModel(flags, plan.setup);
   if (!cost.ok()) return cost.status();
   plan.cost = *std::move(cost);
+  absl::StatusOr<std::optional<CostTable>> table =
+      CostTableOf(flags.cost, plan.setup.bytes_known);
+  if (!table.ok()) return table.status();
+  if (table->has_value()) {
+    auto paged = std::make_unique<PagedCost>(
+        std::move(plan.cost), **std::move(table),
+        PagedGroupsOf(plan.setup.settings, plan.setup.group_layers,
+                      plan.setup.bytes_known));
+    plan.paged_cost = paged.get();
+    plan.cost = std::move(paged);
+  }
+  absl::StatusOr<std::unique_ptr<ReplayPaging>> paging =
+      ReplayPaging::Make(flags, plan.setup);
+  if (!paging.ok()) return paging.status();
+  plan.paging = *std::move(paging);
   const absl::StatusOr<const RooflineFit*> fit = RooflineFitOf(flags);
   if (!fit.ok()) return fit.status();
   plan.roofline_fit = *fit;
@@ -176,6 +196,9 @@ void AddSwitches(const ReplayFlags& flags, const vllm::Settings& s,
       {"linear-us", flags.linear_us},
       {"step-times", flags.step_times},
       {"roofline-engine", fit == nullptr ? "" : fit->engine},
+      {"cost", flags.cost},
+      {"backend", flags.backend},
+      {"backend-pool", flags.backend_pool},
       {"gpu", flags.gpu},
       {"arrivals", ArrivalsName(options.arrivals)},
       {"rate-scale", flags.rate_scale.empty() ? "1" : flags.rate_scale},
@@ -284,6 +307,7 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   if (listener != nullptr) simulator.AddObserver(listener);
   if (observer != nullptr) simulator.AddObserver(observer);
   plan.outputs->Observe(&simulator);
+  if (plan.paging != nullptr) simulator.AddObserver(&plan.paging->stream());
 
   const auto start = std::chrono::steady_clock::now();
   absl::Status status = simulator.Run(reader, stop);
@@ -291,6 +315,7 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start)
           .count());
   status.Update(plan.outputs->Finish(**engine, simulator.now_ns()));
+  if (plan.paging != nullptr) status.Update(plan.paging->stream().status());
   if (!status.ok()) return status;
 
   const RequestSummary summary = requests.Summary();
@@ -303,6 +328,10 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
   const vllm::Settings& settings = plan.setup.settings;
   FillPreemption(preemption.Summary(), ModeName(settings.preemption_mode),
                  settings.host_blocks * options.host_link.block_bytes, report);
+  if (plan.paged_cost != nullptr) {
+    FillPagingCost(*plan.paged_cost, flags.cost, report);
+  }
+  if (plan.paging != nullptr) plan.paging->Fill(report);
   if (plan.sequences.width > 1) {
     FillSequences(pool.Summary(), plan.sequences, report->bytes_per_block(),
                   report);
@@ -335,6 +364,7 @@ absl::Status RunEngine(const ReplayFlags& flags, RunPlan& plan,
 
 ReplayFlags Again(const ReplayFlags& flags) {
   ReplayFlags again = flags;
+  again.backend = again.backend_pool = "";
   again.baseline = again.timeline = again.chrome_trace = again.step_log = "";
   again.step_log_detail = false;
   return again;

@@ -18,6 +18,7 @@
 #include "tools/command.h"
 #include "tools/flag_reader.h"
 #include "tools/group_spec.h"
+#include "tools/paged_groups.h"
 
 namespace kvsim {
 namespace {
@@ -200,6 +201,20 @@ absl::Status PlanWithoutModel(const ReplayFlags& flags, ReplaySetup* setup) {
 
 // --- host memory -------------------------------------------------------------------
 
+// The slower of the two directions, as measured with pages of this size.
+absl::Status PriceSwaps(const ReplayFlags& flags, const ReplaySetup& setup,
+                        Bytes* per_second) {
+  const absl::StatusOr<std::optional<CostTable>> table =
+      CostTableOf(flags.cost, setup.bytes_known);
+  if (!table.ok()) return table.status();
+  const int64_t page =
+      PagedGroupsOf(setup.settings, setup.group_layers, true)[0].PageBytes();
+  *per_second = Bytes(static_cast<int64_t>(
+      std::min((*table)->BytesPerSecond(PagingPart::kSwapOut, page),
+               (*table)->BytesPerSecond(PagingPart::kSwapIn, page))));
+  return absl::OkStatus();
+}
+
 // Whole blocks of it, of the same bytes as the pool's. vLLM's own default is 4 GiB.
 absl::Status PlanHostMemory(const ReplayFlags& flags, ReplaySetup* setup) {
   if (!AsksForSwaps(flags)) return absl::OkStatus();
@@ -208,14 +223,17 @@ absl::Status PlanHostMemory(const ReplayFlags& flags, ReplaySetup* setup) {
         "swaps move bytes: --preemption-mode swap and --baseline swap need "
         "--model or --kv-bytes-per-token");
   }
-  if (flags.swap_bandwidth.empty()) {
+  if (flags.swap_bandwidth.empty() && flags.cost.empty()) {
     return UsageError(
         "--preemption-mode swap and --baseline swap need --swap-bandwidth, "
-        "such "
-        "as 25GB/s");
+        "such as 25GB/s, or --cost");
   }
   Bytes space = GiB(4);
   Bytes per_second;
+  if (flags.swap_bandwidth.empty()) {
+    const absl::Status priced = PriceSwaps(flags, *setup, &per_second);
+    if (!priced.ok()) return priced;
+  }
   FlagReader reader;
   reader.Read("--swap-space", flags.swap_space, ParseSwapSpace, &space);
   reader.Read("--swap-bandwidth", flags.swap_bandwidth, ParseBandwidth,
