@@ -4,27 +4,51 @@ All of it vanishes where the packages they need are not installed
 (third_party/python/configure.bzl), so that C++ builds and tests do without.
 """
 
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 load("@system_python//:defs.bzl", "PYTHON_INCLUDE")
 
-# A module is a shared object. Its objects are position independent, and the
-# distribution's libraries are linked as shared ones, since their archives are
-# not. Hidden symbols are called directly and meet no other module's.
-def _shared_transition_impl(settings, attr):
-    copt = "//command_line_option:copt"
-    return {
-        "//third_party:shared": True,
-        copt: settings[copt] + ["-fvisibility=hidden"],
-    }
+# The distribution's libraries, which labels link statically, as shared ones: their
+# archives are not position independent.
+def _shared_flags(flags):
+    shared = []
+    for flag in flags:
+        flag = flag.replace("-Wl,-Bstatic,", "").replace(",-Bdynamic", "")
+        if flag not in ["-Wl,-Bstatic", "-Wl,-Bdynamic"]:
+            shared.append(flag)
+    return shared
 
-_shared_transition = transition(
-    implementation = _shared_transition_impl,
-    inputs = ["//command_line_option:copt"],
-    outputs = ["//command_line_option:copt", "//third_party:shared"],
-)
-
+# A module is a shared object of the very objects that the command is linked from. It
+# exports its entry alone, so nothing in it meets another module's symbols.
 def _shared_module_impl(ctx):
     module = ctx.actions.declare_file(ctx.attr.module + ".so")
-    ctx.actions.symlink(output = module, target_file = ctx.file.binary)
+    exports = ctx.actions.declare_file(ctx.label.name + ".exports")
+    entry = "PyInit_" + ctx.attr.module
+    ctx.actions.write(exports, "{ global: %s; local: *; };\n" % entry)
+    archives = []
+    flags = []
+    for dep in ctx.attr.deps:
+        for part in dep[CcInfo].linking_context.linker_inputs.to_list():
+            flags += _shared_flags(part.user_link_flags)
+            for library in part.libraries:
+                archives.append(library.pic_static_library or library.static_library)
+    toolchain = find_cpp_toolchain(ctx)
+    arguments = ctx.actions.args()
+    arguments.add_all(["-shared", "-s", "-o", module])
+    arguments.add(exports, format = "-Wl,--version-script=%s")
+    arguments.add(entry, format = "-Wl,-u,%s")
+    arguments.add("-Wl,--start-group")
+    arguments.add_all(archives)
+    arguments.add("-Wl,--end-group")
+    arguments.add_all(flags)
+    arguments.add("-lstdc++")
+    ctx.actions.run(
+        executable = toolchain.compiler_executable,
+        arguments = [arguments],
+        inputs = depset(archives + [exports], transitive = [toolchain.all_files]),
+        outputs = [module],
+        mnemonic = "PythonModuleLink",
+        use_default_shell_env = True,
+    )
     return [DefaultInfo(
         files = depset([module]),
         runfiles = ctx.runfiles([module]),
@@ -33,18 +57,17 @@ def _shared_module_impl(ctx):
 _shared_module = rule(
     implementation = _shared_module_impl,
     attrs = {
-        "binary": attr.label(allow_single_file = True, cfg = _shared_transition),
+        "deps": attr.label_list(providers = [CcInfo]),
         "module": attr.string(),
-        "_allowlist_function_transition": attr.label(
-            default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        "_cc_toolchain": attr.label(
+            default = "@bazel_tools//tools/cpp:current_cc_toolchain",
         ),
     },
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
 def kvsim_python_module(name, module, srcs, deps = [], visibility = None):
     """The Python module `module`: `import module` finds the built MODULE.so.
-
-    Everything below it is compiled a second time, position independent.
 
     Args:
       name: of the target.
@@ -55,18 +78,20 @@ def kvsim_python_module(name, module, srcs, deps = [], visibility = None):
     """
     if not PYTHON_INCLUDE:
         return
-    native.cc_binary(
-        name = name + "_binary.so",
+    native.cc_library(
+        name = name + "_sources",
         srcs = srcs,
-        copts = ["-isystem", PYTHON_INCLUDE],
-        linkshared = True,
-        tags = ["manual"],
+        copts = [
+            "-isystem",
+            PYTHON_INCLUDE,
+            "-fvisibility=hidden",
+        ],
         visibility = ["//visibility:private"],
         deps = deps,
     )
     _shared_module(
         name = name,
-        binary = ":%s_binary.so" % name,
+        deps = [":%s_sources" % name],
         module = module,
         tags = ["no-sanitizer"],
         visibility = visibility,
