@@ -18,9 +18,8 @@ LaunchStatus LaunchCopyBlocks(const CopyBlocksArgs& args, DeviceStream stream) {
   const LaunchStatus status = CheckCopyBlocks(args);
   const int64_t pieces = status.ok() ? args.NumPieces() : 0;
   if (pieces == 0) return status;
-  CopyBlocksKernel<<<GridBlocks(pieces * kWarp), kThreadsPerBlock, 0,
-                     StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(CopyBlocksKernel, GridBlocks(pieces * kWarp),
+                      kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

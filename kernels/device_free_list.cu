@@ -195,33 +195,29 @@ LaunchStatus LaunchResetFreeList(const DeviceFreeList& list,
                                  DeviceStream stream) {
   const LaunchStatus status = CheckResetFreeList(list);
   if (!status.ok()) return status;
-  ResetFreeListKernel<<<GridBlocks(list.RingSize()), kThreadsPerBlock, 0,
-                        StreamOf(stream)>>>(list);
-  return Launched();
+  return LaunchKernel(ResetFreeListKernel, GridBlocks(list.RingSize()),
+                      kThreadsPerBlock, list, stream);
 }
 
 LaunchStatus LaunchAllocateBlocks(const AllocateBlocksArgs& args,
                                   DeviceStream stream) {
   const LaunchStatus status = CheckAllocateBlocks(args);
   if (!status.ok()) return status;
-  AllocateBlocksKernel<<<1, kThreads, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(AllocateBlocksKernel, 1, kThreads, args, stream);
 }
 
 LaunchStatus LaunchReleaseBlocks(const ReleaseBlocksArgs& args,
                                  DeviceStream stream) {
   const LaunchStatus status = CheckReleaseBlocks(args);
   if (!status.ok()) return status;
-  ReleaseBlocksKernel<<<1, kThreads, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(ReleaseBlocksKernel, 1, kThreads, args, stream);
 }
 
 LaunchStatus LaunchTouchBlocks(const TouchBlocksArgs& args,
                                DeviceStream stream) {
   const LaunchStatus status = CheckTouchBlocks(args);
   if (!status.ok()) return status;
-  TouchBlocksKernel<<<1, kThreads, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(TouchBlocksKernel, 1, kThreads, args, stream);
 }
 
 }  // namespace kvsim

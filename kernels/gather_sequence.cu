@@ -24,9 +24,8 @@ LaunchStatus LaunchGatherSequence(const GatherSequenceArgs& args,
   if (!status.ok() || args.num_sequences == 0) return status;
   const int64_t units = args.pages.num_layers * args.LayerUnits();
   if (units == 0) return status;
-  GatherSequenceKernel<<<GridBlocks(units * kWarp), kThreadsPerBlock, 0,
-                         StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(GatherSequenceKernel, GridBlocks(units * kWarp),
+                      kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

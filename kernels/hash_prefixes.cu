@@ -59,15 +59,12 @@ LaunchStatus LaunchHashPrefixes(const HashPrefixesArgs& args,
                                 DeviceStream stream) {
   const LaunchStatus status = CheckHashPrefixes(args);
   if (!status.ok() || args.num_prompts == 0) return status;
-  const unsigned grid = GridBlocks(args.num_prompts, kThreadsPerBlock / kWarp);
-  if (args.width == KeyWidth::k64Bits) {
-    HashPrefixesKernel<KeyWidth::k64Bits>
-        <<<grid, kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  } else {
-    HashPrefixesKernel<KeyWidth::k128Bits>
-        <<<grid, kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  }
-  return Launched();
+  const auto kernel = args.width == KeyWidth::k64Bits
+                          ? HashPrefixesKernel<KeyWidth::k64Bits>
+                          : HashPrefixesKernel<KeyWidth::k128Bits>;
+  return LaunchKernel(kernel,
+                      GridBlocks(args.num_prompts, kThreadsPerBlock / kWarp),
+                      kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

@@ -1,4 +1,4 @@
-// What every launcher does: sizes of grids, the stream, the runtime's answer.
+// What every launcher does: sizes of grids, the launch, the runtime's answer.
 #ifndef KVSIM_KERNELS_LAUNCH_CUH_
 #define KVSIM_KERNELS_LAUNCH_CUH_
 
@@ -36,11 +36,24 @@ inline cudaStream_t StreamOf(DeviceStream stream) {
   return static_cast<cudaStream_t>(stream.handle);
 }
 
-// What the runtime says of the launch just made.
-inline LaunchStatus Launched() {
-  const cudaError_t error = cudaGetLastError();
+// What the runtime answered to one call. It is told here; whoever asks the runtime
+// for its last error shall not be told again.
+inline LaunchStatus StatusOf(cudaError_t error) {
   if (error == cudaSuccess) return LaunchStatus::Ok();
+  cudaGetLastError();
   return {LaunchStatus::Code::kDevice, error, cudaGetErrorString(error)};
+}
+
+// Queues a kernel. The answer is that of this launch: the last error, which is what
+// one asks for after <<<>>>, may be left over from a call that failed long before.
+template <typename Args>
+LaunchStatus LaunchKernel(void (*kernel)(Args), dim3 grid, int threads,
+                          const Args& args, DeviceStream stream) {
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = StreamOf(stream);
+  return StatusOf(cudaLaunchKernelEx(&config, kernel, args));
 }
 
 }  // namespace kvsim

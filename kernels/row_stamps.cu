@@ -28,17 +28,17 @@ __global__ void CheckRowsKernel(CheckRowsArgs args) {
 LaunchStatus LaunchFillRows(const FillRowsArgs& args, DeviceStream stream) {
   const LaunchStatus status = CheckFillRows(args);
   if (!status.ok() || args.num_rows == 0) return status;
-  FillRowsKernel<<<GridBlocks(args.num_rows * args.WordsPerRow()),
-                   kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(FillRowsKernel,
+                      GridBlocks(args.num_rows * args.WordsPerRow()),
+                      kThreadsPerBlock, args, stream);
 }
 
 LaunchStatus LaunchCheckRows(const CheckRowsArgs& args, DeviceStream stream) {
   const LaunchStatus status = CheckCheckRows(args);
   if (!status.ok() || args.num_rows == 0) return status;
-  CheckRowsKernel<<<GridBlocks(args.num_rows * args.WordsPerRow()),
-                    kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(CheckRowsKernel,
+                      GridBlocks(args.num_rows * args.WordsPerRow()),
+                      kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

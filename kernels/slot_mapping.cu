@@ -16,9 +16,8 @@ LaunchStatus LaunchSlotMapping(const SlotMappingArgs& args,
                                DeviceStream stream) {
   const LaunchStatus status = CheckSlotMapping(args);
   if (!status.ok() || args.num_padded == 0) return status;
-  SlotMappingKernel<<<GridBlocks(args.num_padded), kThreadsPerBlock, 0,
-                      StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(SlotMappingKernel, GridBlocks(args.num_padded),
+                      kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

@@ -54,5 +54,16 @@ TEST_F(SlotMappingGpuTest, EqualsHostTwin) {
   EXPECT_EQ(device_slots.Download(), expected);
 }
 
+TEST(SlotMappingLaunchTest, SaysThatThereIsNoDevice) {
+  if (HasDevice()) GTEST_SKIP() << "there is one";
+  SlotMappingArgs args;
+  args.share.block_tokens = 16;
+  args.num_padded = 1;
+  const LaunchStatus status = LaunchSlotMapping(args, {});
+  EXPECT_EQ(status.code, LaunchStatus::Code::kDevice);
+  EXPECT_NE(status.device_error, 0);
+  EXPECT_EQ(status.message, WhyNoDevice());
+}
+
 }  // namespace
 }  // namespace kvsim

@@ -62,18 +62,16 @@ LaunchStatus LaunchStampBlocks(const StampBlocksArgs& args,
                                DeviceStream stream) {
   const LaunchStatus status = CheckStampBlocks(args);
   if (!status.ok() || args.num_blocks == 0) return status;
-  StampBlocksKernel<<<GridBlocks(args.num_blocks, 1), kThreadsPerBlock, 0,
-                      StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(StampBlocksKernel, GridBlocks(args.num_blocks, 1),
+                      kThreadsPerBlock, args, stream);
 }
 
 LaunchStatus LaunchVerifyBlocks(const VerifyBlocksArgs& args,
                                 DeviceStream stream) {
   const LaunchStatus status = CheckVerifyBlocks(args);
   if (!status.ok() || args.num_blocks == 0) return status;
-  VerifyBlocksKernel<<<GridBlocks(args.num_blocks, 1), kThreadsPerBlock, 0,
-                       StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(VerifyBlocksKernel, GridBlocks(args.num_blocks, 1),
+                      kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

@@ -156,9 +156,9 @@ LaunchStatus Launch(const StateCheckpointArgs& args, DeviceStream stream) {
   const LaunchStatus status = CheckStateCheckpoint(args);
   const int64_t parts = status.ok() ? NumParts(args) : 0;
   if (parts == 0) return status;
-  StateCheckpointKernel<kSave><<<GridBlocks(parts * kThreadsPerBlock),
-                                 kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(StateCheckpointKernel<kSave>,
+                      GridBlocks(parts * kThreadsPerBlock), kThreadsPerBlock,
+                      args, stream);
 }
 
 }  // namespace

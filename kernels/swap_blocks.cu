@@ -27,8 +27,7 @@ LaunchStatus QueueCopies(const SwapBlocksArgs& args, cudaStream_t stream) {
                             static_cast<size_t>(range.bytes), kind, stream);
     return error == cudaSuccess;
   });
-  if (error == cudaSuccess) return LaunchStatus::Ok();
-  return {LaunchStatus::Code::kDevice, error, cudaGetErrorString(error)};
+  return StatusOf(error);
 }
 
 }  // namespace
@@ -39,8 +38,7 @@ LaunchStatus LaunchSwapBlocks(const SwapBlocksArgs& args, DeviceStream stream) {
   if (pieces == 0) return status;
   if (UsesCopyEngine(args)) return QueueCopies(args, StreamOf(stream));
   const unsigned blocks = std::min(GridBlocks(pieces * kWarp), kGridBlocks);
-  SwapBlocksKernel<<<blocks, kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(SwapBlocksKernel, blocks, kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim

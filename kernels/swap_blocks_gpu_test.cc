@@ -109,5 +109,32 @@ TEST_F(SwapBlocksGpuTest, EqualsHostTwinBothWays) {
   }
 }
 
+// A launch is not blamed for what the runtime refused before it.
+TEST_F(SwapBlocksGpuTest, RefusalsConcernTheirOwnCall) {
+  PagedBuffer content({.num_blocks = 2, .block_stride = 64});
+  RandomStream random(2, "swap blocks on a device");
+  content.Fill(random);
+  const DevicePages device(content);
+  const Pinned<std::byte*> device_layers(device.Layers());
+  const PinnedPages host(content.pages(), 2);
+  const Pinned<std::byte*> nowhere(std::vector<std::byte*>{nullptr});
+  const Pinned<BlockPair> pairs(std::vector<BlockPair>{{1, 0}});
+  SwapBlocksArgs args;
+  args.device = device.pages();
+  args.device.layers = device_layers.data();
+  args.host = host.pages;
+  args.pairs = pairs.data();
+  args.num_pairs = 1;
+
+  SwapBlocksArgs refused = args;
+  refused.host.layers = nowhere.data();
+  refused.method = SwapMethod::kCopyEngine;
+  EXPECT_EQ(LaunchSwapBlocks(refused, {}).code, LaunchStatus::Code::kDevice);
+  args.method = SwapMethod::kKernel;
+  ASSERT_TRUE(Ran(LaunchSwapBlocks(args, {})));
+  EXPECT_EQ(std::memcmp(host.pages.Page(0, 0), content.pages().Page(0, 1), 64),
+            0);
+}
+
 }  // namespace
 }  // namespace kvsim

@@ -295,8 +295,7 @@ LaunchStatus LaunchWriteTokens(const WriteTokensArgs& args,
   }
   const auto kernel = OnlyCopies(args.format) ? WriteTokensKernel<true>
                                               : WriteTokensKernel<false>;
-  kernel<<<GridOf(args), kThreadsPerBlock, 0, StreamOf(stream)>>>(args);
-  return Launched();
+  return LaunchKernel(kernel, GridOf(args), kThreadsPerBlock, args, stream);
 }
 
 }  // namespace kvsim
