@@ -14,7 +14,8 @@
 // Units:      positions as all ranks count them; rows of this rank; bytes.
 // Costs:      each byte read and written once. The host copies what lies together
 //             in a page as one range; a device gives each warp rows of about
-//             kCopyPiece bytes of the output and finds their sequence by bisection.
+//             kCopyPiece bytes of the output, or such a piece of a longer row, and
+//             finds their sequence by bisection.
 // Errors:     BadArgument naming the argument; what tables and positions hold is
 //             not checked (page_op_check.h).
 #ifndef KVSIM_KERNELS_GATHER_SEQUENCE_H_
@@ -70,12 +71,14 @@ struct GatherSequenceArgs {
             rows * row_bytes};
   }
 
-  // The work of a device, cut for its warps: so many rows of the output each.
+  // The work of a device, cut for its warps: so many rows of the output each, or
+  // one of so many pieces of a row.
   KVSIM_HOST_DEVICE int64_t UnitRows() const {
     return row_bytes < kCopyPiece ? kCopyPiece / row_bytes : 1;
   }
+  KVSIM_HOST_DEVICE int64_t RowPieces() const { return CopyPieces(row_bytes); }
   KVSIM_HOST_DEVICE int64_t LayerUnits() const {
-    return (out_rows + UnitRows() - 1) / UnitRows();
+    return (out_rows + UnitRows() - 1) / UnitRows() * RowPieces();
   }
 
   // The last sequence whose rows start at or before a row of the output.
@@ -93,11 +96,13 @@ struct GatherSequenceArgs {
     return low;
   }
 
-  // Calls copy(range) for what one warp has to copy.
+  // Calls copy(range) for what one warp has to copy: at most kCopyPiece bytes.
   template <typename Copy>
   KVSIM_HOST_DEVICE void CopyUnit(int64_t unit, Copy copy) const {
     const auto layer = static_cast<int32_t>(unit / LayerUnits());
-    int64_t out_row = unit % LayerUnits() * UnitRows();
+    const int64_t in_layer = unit % LayerUnits();
+    const int64_t piece = in_layer % RowPieces();
+    int64_t out_row = in_layer / RowPieces() * UnitRows();
     int64_t end = out_row + UnitRows();
     if (end > out_starts[num_sequences]) end = out_starts[num_sequences];
     if (out_row < out_starts[0]) out_row = out_starts[0];
@@ -107,7 +112,7 @@ struct GatherSequenceArgs {
       const int64_t index = out_row - out_starts[sequence];
       if (index < RowsOf(sequence)) {
         const ByteRange range = RangeAt(layer, sequence, index, end - out_row);
-        copy(range);
+        copy(range.Piece(piece));
         out_row += range.bytes / row_bytes;
       } else {
         ++sequence;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,12 @@ struct Rows {
 // What the warps of a device would copy, one unit after another.
 LaunchStatus GatherUnitByUnit(const GatherSequenceArgs& args) {
   for (int64_t i = 0; i < args.pages.num_layers * args.LayerUnits(); ++i) {
-    args.CopyUnit(i, [](const ByteRange& range) {
+    int64_t bytes = 0;
+    args.CopyUnit(i, [&](const ByteRange& range) {
       std::memcpy(range.to, range.from, static_cast<size_t>(range.bytes));
+      bytes += range.bytes;
     });
+    EXPECT_LE(bytes, kCopyPiece);
   }
   return LaunchStatus::Ok();
 }
@@ -127,7 +131,8 @@ TEST(GatherSequenceTest, AllSmallSequences) {
 // with a stride; sizes from a byte to more than a warp's piece.
 TEST(GatherSequenceTest, RandomBatches) {
   RandomStream random(2, "gather sequence");
-  constexpr int64_t kRowBytes[] = {1, 3, 16, 132, 576, 656, 2048, 5000};
+  constexpr int64_t kRowBytes[] = {1,   3,    16,   132,  576,
+                                   656, 2048, 4096, 4097, 12'345};
   for (int round = 0; round < 200; ++round) {
     const auto interleave = static_cast<int32_t>(random.Between(1, 3));
     const auto ranks = static_cast<int32_t>(random.Between(1, 5));
@@ -143,7 +148,7 @@ TEST(GatherSequenceTest, RandomBatches) {
                 random.Chance(0.7) ? 0 : random.Between(1, 9), kBlocks, random);
     }
     Rows rows;
-    rows.bytes = kRowBytes[random.Below(8)];
+    rows.bytes = kRowBytes[random.Below(std::size(kRowBytes))];
     rows.stride = rows.bytes + (random.Chance(0.5) ? 0 : random.Between(1, 40));
     rows.offset = random.Chance(0.5) ? 0 : random.Between(1, 40);
     const PagedBuffer::Shape shape = {
