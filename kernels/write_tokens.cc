@@ -42,6 +42,9 @@ const char* WhatIsWrongWith(const RowSource& source, const PagePart& part) {
   if (source.token_stride < part.SourceRowBytes()) {
     return "sources[].token_stride is less than a row";
   }
+  if (!part.IsCopy() && source.token_stride % 2 != 0) {
+    return "sources[].token_stride of fp8 and int8 parts must be even";
+  }
   if (part.scale_place == ScalePlace::kLayer && source.scales == nullptr) {
     return "sources[].scales is null";
   }

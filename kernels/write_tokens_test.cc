@@ -703,6 +703,9 @@ TEST_F(WriteTokensRefusalTest, Pointers) {
   args_.slots = &slot_;
   args_.format = DenseFp8Pages(1, 8, 2);
   EXPECT_EQ(Refusal(), "sources[].scales is null");
+  args_.sources[0].token_stride = 17;
+  EXPECT_EQ(Refusal(),
+            "sources[].token_stride of fp8 and int8 parts must be even");
   args_.num_tokens = 0;
   EXPECT_EQ(Refusal(), "");
 }
