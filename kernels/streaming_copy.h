@@ -4,9 +4,9 @@
 //             pieces wait in a short queue: two are copied side by side, as the C
 //             library's memcpy does inside one large range, while the two behind
 //             them are fetched. Stores bypass the caches (SSE2, which every x86-64
-//             has; AVX2 was measured and is no faster), which saves reading the
-//             target. Below kStreamingBytes in total, and on machines other than
-//             x86, it is memcpy.
+//             has; AVX2 seemed no faster on the one machine where it was tried),
+//             which saves reading the target. Below kStreamingBytes in total, and on
+//             machines other than x86, it is memcpy.
 // Costs:      no allocation; pages of 4 KiB in random order come near the speed of
 //             one large memcpy (copy_blocks_benchmark.cc).
 // Errors:     REQUIRES: no target overlaps another range. The bytes are there once
