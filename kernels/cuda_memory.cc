@@ -47,10 +47,9 @@ class CudaMemory final : public DeviceMemory {
                                   : cudaMallocHost(&data, size);
     if (error == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // it is told; later calls shall not tell it again
-      return absl::ResourceExhaustedError(
-          absl::StrCat(kind == Kind::kDevice ? "the CUDA device"
-                                             : "the host, pinned,",
-                       " has no ", bytes, " B for a pool"));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          kind == Kind::kDevice ? "the CUDA device" : "the host, pinned,",
+          " has no ", bytes, " B for a pool"));
     }
     if (error != cudaSuccess) return Said(error);
     return static_cast<std::byte*>(data);
@@ -63,9 +62,11 @@ class CudaMemory final : public DeviceMemory {
     }
   }
 
+  // Swap memory is the host's, which reads it next. Were it called the device's,
+  // the runtime might return before the bytes are there.
   absl::Status Upload(std::byte* to, const void* from, int64_t bytes) override {
-    return Said(cudaMemcpy(to, from, static_cast<size_t>(bytes),
-                           cudaMemcpyHostToDevice));
+    return Said(
+        cudaMemcpy(to, from, static_cast<size_t>(bytes), cudaMemcpyDefault));
   }
   absl::Status Download(void* to, const std::byte* from,
                         int64_t bytes) override {
