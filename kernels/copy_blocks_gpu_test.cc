@@ -44,5 +44,24 @@ TEST_F(CopyBlocksGpuTest, EqualsHostTwin) {
   }
 }
 
+// Every warp copies several pages, one after another.
+TEST_F(CopyBlocksGpuTest, MorePagesThanWarps) {
+  constexpr BlockId kPairs = 20'000;
+  RandomStream random(2, "copy blocks on a device");
+  PagedBuffer host(
+      {.num_layers = 2, .num_blocks = 2 * kPairs, .block_stride = 18});
+  host.Fill(random);
+  const DevicePages device(host);
+  std::vector<BlockPair> pairs;
+  for (BlockId i = 0; i < kPairs; ++i) pairs.push_back({kPairs + i, i});
+  const DeviceArray<BlockPair> device_pairs(pairs);
+  CopyBlocksArgs args = {host.pages(), pairs.data(), kPairs, 18};
+  ASSERT_TRUE(CopyBlocksOnHost(args).ok());
+  args.pages = device.pages();
+  args.pairs = device_pairs.data();
+  ASSERT_TRUE(Ran(LaunchCopyBlocks(args, {})));
+  EXPECT_EQ(device.Contents(), host.Contents());
+}
+
 }  // namespace
 }  // namespace kvsim

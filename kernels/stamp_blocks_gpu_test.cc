@@ -121,5 +121,52 @@ TEST_F(StampBlocksGpuTest, EqualsHostTwin) {
   }
 }
 
+// Every thread block verifies several, one after another.
+TEST_F(StampBlocksGpuTest, MoreBlocksThanThreadBlocks) {
+  constexpr int64_t kEntries = 5'000;
+  constexpr int64_t kBytes = 200;
+  const Pools pools(0);
+  RandomStream random(2, "stamps on a device");
+  std::vector<BlockId> blocks;
+  for (BlockId block = 0; block < kBlocks; ++block) blocks.push_back(block);
+  const std::vector<uint64_t> zeros(kEntries);
+  std::vector<BlockTag> tags(kBlocks);
+  ASSERT_TRUE(StampBlocksOnHost({Pages(pools.host_layers.data()), tags.data(),
+                                 blocks.data(), zeros.data(), zeros.data(),
+                                 kBlocks, kBytes})
+                  .ok());
+  for (size_t block = 0; block < kBlocks; block += 7) ++tags[block].checksum;
+  blocks.clear();
+  for (int64_t i = 0; i < kEntries; ++i) {
+    blocks.push_back(static_cast<BlockId>(random.Below(kBlocks)));
+  }
+  std::vector<BlockVerdict> expected(kEntries);
+  VerifyBlocksArgs args = {Pages(pools.host_layers.data()),
+                           tags.data(),
+                           blocks.data(),
+                           zeros.data(),
+                           zeros.data(),
+                           kEntries,
+                           kBytes,
+                           expected.data()};
+  ASSERT_TRUE(VerifyBlocksOnHost(args).ok());
+
+  const DeviceArray<std::byte*> layers(pools.device_layers);
+  const DeviceArray<BlockTag> device_tags(tags);
+  const DeviceArray<BlockId> device_blocks(blocks);
+  const DeviceArray<uint64_t> device_zeros(zeros);
+  const DeviceArray<BlockVerdict> verdicts(kEntries);
+  args = {Pages(layers.data()),
+          device_tags.data(),
+          device_blocks.data(),
+          device_zeros.data(),
+          device_zeros.data(),
+          kEntries,
+          kBytes,
+          verdicts.data()};
+  ASSERT_TRUE(Ran(LaunchVerifyBlocks(args, {})));
+  EXPECT_EQ(verdicts.Download(), expected);
+}
+
 }  // namespace
 }  // namespace kvsim

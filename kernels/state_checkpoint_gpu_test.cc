@@ -68,5 +68,34 @@ TEST_F(StateCheckpointGpuTest, EqualsHostTwin) {
   }
 }
 
+// Every thread block saves several heads, one after another.
+TEST_F(StateCheckpointGpuTest, MoreHeadsThanThreadBlocks) {
+  constexpr int32_t kStates = 2000;
+  RandomStream random(2, "state checkpoint on a device");
+  const StateFormat format = {3, 5, 7, 13, StateEncoding::kInt8};
+  StatePool pool(format, 1, kStates);
+  pool.Fill(random);
+  PagedBuffer pages({.num_blocks = kStates,
+                     .block_stride = (format.PageBytes() + 15) / 16 * 16});
+  const DevicePages device_pages(pages);
+  const DeviceArray<std::byte> states(BytesOf(pool.StateBytes(0)));
+  const DeviceArray<std::byte> convs(BytesOf(pool.ConvolutionBytes(0)));
+  const DeviceArray<float*> state_pointers(
+      std::vector<float*>{reinterpret_cast<float*>(states.data())});
+  const DeviceArray<std::byte*> conv_pointers(
+      std::vector<std::byte*>{convs.data()});
+  std::vector<StatePair> pairs;
+  for (uint32_t i = 0; i < kStates; ++i) pairs.push_back({i, kStates - 1 - i});
+  const DeviceArray<StatePair> device_pairs(pairs);
+  StateCheckpointArgs args = pool.Args(pages.pages(), pairs);
+  ASSERT_TRUE(SaveStateOnHost(args).ok());
+  args.pages = device_pages.pages();
+  args.states = state_pointers.data();
+  args.convolutions = conv_pointers.data();
+  args.pairs = device_pairs.data();
+  ASSERT_TRUE(Ran(LaunchSaveState(args, {})));
+  EXPECT_EQ(device_pages.Contents(), pages.Contents());
+}
+
 }  // namespace
 }  // namespace kvsim
