@@ -61,7 +61,7 @@ struct BenchResult {
 };
 
 struct BenchOptions {
-  int64_t memory_bytes = int64_t{1} << 30;
+  int64_t memory_bytes = int64_t{256} << 20;
   int repeats = 5;
 };
 
