@@ -70,6 +70,42 @@ TableChange ChangeOf(const Table& before, std::span<const BlockId> after) {
   return change;
 }
 
+// Leading tokens of a request's table that a hit of this step filled.
+int64_t HitTokens(const StepPlan& plan, RequestId id) {
+  for (const auto* admissions : {&plan.admitted, &plan.resumed}) {
+    for (const AdmittedRequest& admitted : *admissions) {
+      if (admitted.id == id) return admitted.hit_tokens;
+    }
+  }
+  return 0;
+}
+
+// Whether this step's copies fill the block.
+bool IsCopied(const StepPlan& plan, BlockId block) {
+  return std::any_of(
+      plan.copies.begin(), plan.copies.end(),
+      [block](const BlockCopy& copy) { return copy.to == block; });
+}
+
+// Blocks that came to a table, its own and those it shares.
+class NewBlocks {
+ public:
+  NewBlocks(PoolIndex pool, SequenceId sequence)
+      : own_{.pool = pool, .sequence = sequence},
+        shared_{.pool = pool, .sequence = sequence, .shared = true} {}
+
+  void Add(BlockId block, bool shared) {
+    (shared ? shared_ : own_).blocks.push_back(block);
+  }
+  void Emit(std::vector<PageOp>* own, std::vector<PageOp>* shared) {
+    if (!own_.blocks.empty()) own->push_back(std::move(own_));
+    if (!shared_.blocks.empty()) shared->push_back(std::move(shared_));
+  }
+
+ private:
+  AssignBlocks own_, shared_;
+};
+
 }  // namespace
 
 // Where a recurrent group's state of a sequence stands.
@@ -238,13 +274,7 @@ void PageOpStream::UpdateTables(const StepPlan& plan, const Engine& engine,
   std::vector<PageOp> assigned;
   for (const ScheduledRequest& work : plan.scheduled) {
     Sequence& sequence = *Find(work.id);
-    // Blocks of an admission that a hit filled; all others are its own.
-    int64_t hit = 0;
-    for (const auto* admissions : {&plan.admitted, &plan.resumed}) {
-      for (const AdmittedRequest& admitted : *admissions) {
-        if (admitted.id == work.id) hit = admitted.hit_tokens;
-      }
-    }
+    const int64_t hit = HitTokens(plan, work.id);
     for (size_t g = 0; g < options_.groups.size(); ++g) {
       const std::span<const BlockId> table =
           engine.BlockTable(work.id, static_cast<int>(g));
@@ -253,20 +283,13 @@ void PageOpStream::UpdateTables(const StepPlan& plan, const Engine& engine,
         batch->ops.push_back(
             ReleaseBlocks{PoolOf(g), sequence.id, change.gone});
       }
-      AssignBlocks own{.pool = PoolOf(g), .sequence = sequence.id};
-      AssignBlocks shared{
-          .pool = PoolOf(g), .sequence = sequence.id, .shared = true};
+      NewBlocks blocks(PoolOf(g), sequence.id);
       for (const size_t entry : change.come) {
-        const BlockId block = table[entry];
-        const bool copied = std::any_of(
-            plan.copies.begin(), plan.copies.end(),
-            [block](const BlockCopy& copy) { return copy.to == block; });
         const bool is_hit =
             static_cast<int64_t>(entry) * options_.groups[g].block_tokens < hit;
-        (is_hit && !copied ? shared : own).blocks.push_back(block);
+        blocks.Add(table[entry], is_hit && !IsCopied(plan, table[entry]));
       }
-      if (!own.blocks.empty()) assigned.push_back(std::move(own));
-      if (!shared.blocks.empty()) sequence.hits.push_back(std::move(shared));
+      blocks.Emit(&assigned, &sequence.hits);
       sequence.tables[g].assign(table.begin(), table.end());
     }
   }
@@ -521,14 +544,11 @@ void PageOpStream::Complete(const StepRecord& record, Batch* batch) {
     auto& update = std::get<UpdateState>(op);
     update.after = Mix(*update.after ^ salt);
     // The next draft's state follows from this one.
-    for (size_t next = draft.op + 1; next < batch->ops.size(); ++next) {
-      auto* follower = std::get_if<UpdateState>(&batch->ops[next]);
-      if (follower == nullptr || follower->pool != update.pool ||
-          follower->sequence != update.sequence) {
-        break;
-      }
-      follower->before = update.after;
-      break;
+    if (draft.op + 1 == batch->ops.size()) continue;
+    auto* next = std::get_if<UpdateState>(&batch->ops[draft.op + 1]);
+    if (next != nullptr && next->pool == update.pool &&
+        next->sequence == update.sequence) {
+      next->before = update.after;
     }
   }
   for (size_t i = 0; i < scheduled.size(); ++i) {
@@ -585,22 +605,16 @@ void PageOpStream::Fork(const ForkRecord& fork, const Engine& engine,
       const std::span<const BlockId> table =
           engine.BlockTable(fork.child, static_cast<int>(g));
       child->tables[g].assign(table.begin(), table.end());
-      AssignBlocks own{.pool = PoolOf(g), .sequence = fork.child};
-      AssignBlocks shared{
-          .pool = PoolOf(g), .sequence = fork.child, .shared = true};
+      NewBlocks blocks(PoolOf(g), fork.child);
       for (size_t i = 0; i < table.size(); ++i) {
         if (table[i] == kNullBlock) continue;
-        const bool common =
-            i < parent.tables[g].size() && parent.tables[g][i] == table[i];
-        (common ? shared : own).blocks.push_back(table[i]);
-        if (i < parent.tables[g].size() &&
-            parent.states[g].block == parent.tables[g][i]) {
+        const bool both = i < parent.tables[g].size();
+        blocks.Add(table[i], both && parent.tables[g][i] == table[i]);
+        if (both && parent.states[g].block == parent.tables[g][i]) {
           child->states[g].block = table[i];
         }
       }
-      for (AssignBlocks* assign : {&shared, &own}) {
-        if (!assign->blocks.empty()) batch->ops.push_back(std::move(*assign));
-      }
+      blocks.Emit(&batch->ops, &batch->ops);
     }
   }
   sequences_[at] = std::move(child);
