@@ -39,6 +39,14 @@ def run(command, timeout):
     return status, output, round(time.monotonic() - start, 1)
 
 
+def why_no_device(kvsim):
+    """Nothing when a device answers, else what kvsim says."""
+    status, output, _ = run(
+        [kvsim, "paging", "bench", "--backend", "cuda", "--memory", "1MiB",
+         "--operations", "block_tables", "--batch", "1", "--repeats", "1"], 60)
+    return None if status == 0 else output.strip()
+
+
 def kernel_tests(binaries, scratch):
     report = os.path.join(scratch, "tests.json")
     status, output, seconds = run(
@@ -120,7 +128,7 @@ def against_targets(bench):
 
 def say(result):
     tests = result["tests"]
-    print("GPU check on %s, commit %s" % (result["device"] or "no device",
+    print("GPU check on %s, commit %s" % (result["device"] or "a device",
                                           result["commit"]))
     print("  kernel tests     %d passed, %d failed, %.1f s"
           % (tests["passed"], len(tests["failed"]), tests["seconds"]))
@@ -154,17 +162,18 @@ def main():
     parser.add_argument("--quick", action="store_true")
     flags = parser.parse_args()
     kvsim = os.path.join(flags.binaries, "kvsim")
-    commit = run([kvsim, "--version"], 10)[1].strip().split("\n")[0]
+    commit = " ".join(run([kvsim, "--version"], 10)[1].split())
+    why = why_no_device(kvsim)
+    if why:
+        sys.exit("tools/gpu_check: " + why)
     with tempfile.TemporaryDirectory() as scratch:
         tests = kernel_tests(flags.binaries, scratch)
-    skipped = {"ran": False, "why": "left out"}
-    has_device = tests["exit"] == 0
+    left_out = {"ran": False, "why": "left out by --quick"}
     result = {
         "commit": commit,
         "tests": tests,
         "sanitizers": {
-            tool: sanitized(flags.binaries, tool)
-            if has_device and not flags.quick else skipped
+            tool: left_out if flags.quick else sanitized(flags.binaries, tool)
             for tool in SANITIZERS},
         "replay": paged_replay(flags.binaries, flags.root),
         "bench": bandwidths(flags.binaries, "1GiB" if flags.quick else "4GiB"),
