@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/text.h"
 #include "engines/vllm/engine_version.h"
+#include "kernels/kernel_set.h"
 #include "tools/flag_words.h"
 #include "tools/version.h"
 
@@ -41,10 +42,14 @@ std::string UnknownCommand(std::span<const Subcommand> commands,
                       absl::StrJoin(names, ", "));
 }
 
-// The program, the commit and how new the rules are that it plays by.
+// The program, the commit, how new the rules are that it plays by, and which machines
+// its page operations run on.
 std::string VersionText(const std::string& commit) {
-  return absl::StrCat("kvsim ", kVersion, "\ncommit ", commit, "\nrules  vLLM ",
-                      vllm::NewestRules());
+  return absl::StrCat("kvsim ", kVersion, "\ncommit ", commit,
+                      "\nrules  vLLM ", vllm::NewestRules(), "\nkernels host",
+                      CudaKernels() == nullptr
+                          ? "; built without CUDA: nvcc was not found"
+                          : ", CUDA (sm_80, sm_90, sm_100, PTX)");
 }
 
 // `--units` belongs to the program and may stand anywhere: in front of a command

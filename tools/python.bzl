@@ -12,9 +12,8 @@ load("@system_python//:defs.bzl", "PYTHON_INCLUDE")
 def _shared_flags(flags):
     shared = []
     for flag in flags:
-        flag = flag.replace("-Wl,-Bstatic,", "").replace(",-Bdynamic", "")
         if flag not in ["-Wl,-Bstatic", "-Wl,-Bdynamic"]:
-            shared.append(flag)
+            shared.append(flag.replace("-Wl,-Bstatic,", "").replace(",-Bdynamic", ""))
     return shared
 
 # A module is a shared object of the very objects that the command is linked from. It

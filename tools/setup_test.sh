@@ -23,7 +23,12 @@ stub apt-get 'echo "apt-get $*" >>"$TEST_TMPDIR/log"
 [[ "$1" == update ]] && exit "${UPDATE_CODE:-0}"
 [[ " $* " != *" ${UNKNOWN:-none} "* ]]'
 stub id 'echo "${USER_ID:-0}"'
-for tool in bash env; do ln -s "$(command -v $tool)" "$stubs/$tool"; done
+for tool in bash env dirname; do ln -s "$(command -v $tool)" "$stubs/$tool"; done
+
+# A CUDA toolkit, as far as it is looked at.
+mkdir -p "$stubs/cuda/bin" "$stubs/cuda/include" "$stubs/cuda/lib64"
+touch "$stubs/cuda/include/cuda_runtime_api.h" "$stubs/cuda/lib64/libcudart_static.a"
+stub cuda/bin/nvcc 'exit 0'
 
 fail() {
   echo "$1; output and calls were:"
@@ -38,7 +43,8 @@ run() {
   local expected="$1" code=0
   shift
   : >"$log"
-  env -i PATH="$stubs" TEST_TMPDIR="$TEST_TMPDIR" MISSING="" "$@" \
+  env -i PATH="$stubs" TEST_TMPDIR="$TEST_TMPDIR" MISSING="" \
+    CUDA_HOME="$stubs/cuda" "$@" \
     bash "$setup" $OPTIONS >"$TEST_TMPDIR/output" 2>&1 || code=$?
   [[ "$code" == "$expected" ]] || fail "exit code $code, expected $expected ($*)"
 }

@@ -1,24 +1,9 @@
 """Whether CUDA's compiler is installed, and where."""
 
-# Where nvcc is looked for, in this order: $CUDA_HOME, the PATH, NVIDIA's own place.
-_PROBE = """
-for root in "$CUDA_HOME" "$(dirname "$(dirname "$(command -v nvcc)")")" /usr/local/cuda; do
-  if [ -x "$root/bin/nvcc" ] && [ -f "$root/include/cuda_runtime_api.h" ]; then
-    for lib in lib64 lib targets/x86_64-linux/lib; do
-      if [ -f "$root/$lib/libcudart_static.a" ]; then
-        echo "$root"
-        echo "$root/$lib"
-        exit 0
-      fi
-    done
-  fi
-done
-"""
-
 def _local_cuda_impl(ctx):
     found = []
     if ctx.os.environ.get("KVSIM_CUDA") != "off":
-        found = ctx.execute(["/bin/sh", "-c", _PROBE]).stdout.split("\n")
+        found = ctx.execute([ctx.path(ctx.attr._find)]).stdout.split("\n")
     root = found[0] if len(found) > 2 else ""
     lib = found[1] if root else ""
     build = ['package(default_visibility = ["//visibility:public"])']
@@ -44,6 +29,7 @@ def _local_cuda_impl(ctx):
 # no CUDA.
 local_cuda = repository_rule(
     implementation = _local_cuda_impl,
+    attrs = {"_find": attr.label(default = "//third_party/cuda:find_cuda.sh")},
     configure = True,
     environ = [
         "CUDA_HOME",
