@@ -164,7 +164,7 @@ void AddPagingCalibrateCommand(CLI::App& paging, CommandContext& context) {
   command->add_option("--backend", flags->backend, "host or cuda (host)");
   command->add_option("--out", flags->out, "The JSON file")->required();
   command->add_option("--memory", flags->memory,
-                      "What is moved about, twice taken (1GiB)");
+                      "What is moved about, twice taken (256MiB)");
 }
 
 }  // namespace kvsim
