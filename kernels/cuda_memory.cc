@@ -85,12 +85,12 @@ class CudaMemory final : public DeviceMemory {
 
   absl::StatusOr<int64_t> TimeNs(
       const std::function<LaunchStatus()>& queue) override {
-    if (start_ == nullptr) {
-      absl::Status status = Said(cudaEventCreate(&start_));
-      status.Update(Said(cudaEventCreate(&end_)));
-      if (!status.ok()) return status;
+    absl::Status status;
+    for (cudaEvent_t* event : {&start_, &end_}) {
+      if (*event == nullptr) status.Update(Said(cudaEventCreate(event)));
     }
-    absl::Status status = Said(cudaEventRecord(start_, nullptr));
+    if (!status.ok()) return status;
+    status.Update(Said(cudaEventRecord(start_, nullptr)));
     status.Update(ToStatus(queue()));
     status.Update(Said(cudaEventRecord(end_, nullptr)));
     status.Update(Said(cudaEventSynchronize(end_)));

@@ -1,76 +1,75 @@
 #include "kernels/device_array.h"
 
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
+#include "kernels/device_memory.h"
 
 namespace kvsim {
 namespace {
 
-void Require(cudaError_t error, const char* what, int64_t bytes) {
-  KVSIM_CHECK(error == cudaSuccess)
-      << what << " of " << bytes << " B: " << cudaGetErrorString(error);
+constexpr auto kDevice = DeviceMemory::Kind::kDevice;
+constexpr auto kSwap = DeviceMemory::Kind::kSwap;
+
+// The first device, which lives as long as the program. REQUIRES: HasDevice().
+DeviceMemory& Device() {
+  static auto& memory =
+      *new absl::StatusOr<std::unique_ptr<DeviceMemory>>(MakeCudaMemory());
+  KVSIM_CHECK(memory.ok()) << memory.status().message();
+  return **memory;
+}
+
+void Require(const absl::Status& status) {
+  KVSIM_CHECK(status.ok()) << status.message();
+}
+
+std::byte* Allocated(int64_t size, DeviceMemory::Kind kind) {
+  const absl::StatusOr<std::byte*> data = Device().Allocate(size, kind);
+  Require(data.status());
+  return *data;
 }
 
 }  // namespace
 
 std::string WhyNoDevice() {
-  int count = 0;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error != cudaSuccess) return cudaGetErrorString(error);
-  return count > 0 ? "" : "no CUDA device";
+  return std::string(MakeCudaMemory().status().message());
 }
 
 bool HasDevice() { return WhyNoDevice().empty(); }
 
-std::string WaitForDevice() {
-  const cudaError_t error = cudaDeviceSynchronize();
-  return error == cudaSuccess ? "" : cudaGetErrorString(error);
-}
+std::string WaitForDevice() { return std::string(Device().Wait().message()); }
 
-// The runtime gives no memory for nothing; a byte keeps pointers valid.
-DeviceBytes::DeviceBytes(int64_t size) : size_(size) {
-  void* data = nullptr;
-  Require(cudaMalloc(&data, static_cast<size_t>(std::max<int64_t>(size, 1))),
-          "cudaMalloc", size);
-  data_ = static_cast<std::byte*>(data);
-}
+DeviceBytes::DeviceBytes(int64_t size)
+    : data_(Allocated(size, kDevice)), size_(size) {}
 
 DeviceBytes::DeviceBytes(DeviceBytes&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)) {}
 
-DeviceBytes::~DeviceBytes() { cudaFree(data_); }
+DeviceBytes::~DeviceBytes() {
+  if (data_ != nullptr) Device().Free(data_, kDevice);
+}
 
 void DeviceBytes::Upload(const void* from, int64_t bytes, int64_t offset) {
   KVSIM_CHECK(offset >= 0 && bytes >= 0 && offset + bytes <= size_);
-  Require(cudaMemcpy(data_ + offset, from, static_cast<size_t>(bytes),
-                     cudaMemcpyHostToDevice),
-          "copy to the device", bytes);
+  Require(Device().Upload(data_ + offset, from, bytes));
 }
 
 void DeviceBytes::Download(void* to, int64_t bytes, int64_t offset) const {
   KVSIM_CHECK(offset >= 0 && bytes >= 0 && offset + bytes <= size_);
-  Require(cudaMemcpy(to, data_ + offset, static_cast<size_t>(bytes),
-                     cudaMemcpyDeviceToHost),
-          "copy from the device", bytes);
+  Require(Device().Download(to, data_ + offset, bytes));
 }
 
-PinnedBytes::PinnedBytes(int64_t size) : size_(size) {
-  void* data = nullptr;
-  Require(
-      cudaMallocHost(&data, static_cast<size_t>(std::max<int64_t>(size, 1))),
-      "cudaMallocHost", size);
-  data_ = static_cast<std::byte*>(data);
-}
+PinnedBytes::PinnedBytes(int64_t size)
+    : data_(Allocated(size, kSwap)), size_(size) {}
 
 PinnedBytes::PinnedBytes(PinnedBytes&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)) {}
 
-PinnedBytes::~PinnedBytes() { cudaFreeHost(data_); }
+PinnedBytes::~PinnedBytes() {
+  if (data_ != nullptr) Device().Free(data_, kSwap);
+}
 
 }  // namespace kvsim

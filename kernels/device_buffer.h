@@ -1,10 +1,12 @@
 // A piece of a DeviceMemory: owned, and made larger when more is asked for.
 //
-// Costs:      Reserve allocates only beyond what it has; contents are lost then.
+// Costs:      Reserve allocates only beyond what it has, at least half as much again, so
+//             that buffers which grow with every call rarely do; contents are lost then.
 // Ownership:  keeps a pointer to the memory, which outlives it.
 #ifndef KVSIM_KERNELS_DEVICE_BUFFER_H_
 #define KVSIM_KERNELS_DEVICE_BUFFER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,9 +19,8 @@ namespace kvsim {
 
 class DeviceBuffer {
  public:
-  explicit DeviceBuffer(
-      DeviceMemory* memory,
-      DeviceMemory::Kind kind = DeviceMemory::Kind::kDevice)
+  explicit DeviceBuffer(DeviceMemory* memory,
+                        DeviceMemory::Kind kind = DeviceMemory::Kind::kDevice)
       : memory_(memory), kind_(kind) {}
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : memory_(other.memory_),
@@ -39,7 +40,10 @@ class DeviceBuffer {
 
   absl::Status Reserve(int64_t bytes) {
     if (data_ != nullptr && bytes <= size_) return absl::OkStatus();
-    if (data_ != nullptr) memory_->Free(std::exchange(data_, nullptr), kind_);
+    if (data_ != nullptr) {
+      memory_->Free(std::exchange(data_, nullptr), kind_);
+      bytes = std::max(bytes, size_ + size_ / 2);
+    }
     const absl::StatusOr<std::byte*> data = memory_->Allocate(bytes, kind_);
     if (!data.ok()) return data.status();
     data_ = *data;

@@ -5,7 +5,7 @@
 //             side of swaps: pinned, so that the device reads and writes it itself.
 // Units:      bytes; nanoseconds of the device's clock.
 // Costs:      allocation and copies wait for the device.
-// Ownership:  allocations live until Free() or the end of this object.
+// Ownership:  allocations live until Free(); DeviceBuffer (device_buffer.h) owns one.
 // Threads:    one per object.
 // Errors:     Unavailable in the runtime's words; ResourceExhausted with the size.
 #ifndef KVSIM_KERNELS_DEVICE_MEMORY_H_

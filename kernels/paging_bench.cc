@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -211,6 +212,8 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::Prepare(BenchCase* bench) {
 }
 
 absl::StatusOr<int64_t> PagingBench::CallsOf(int64_t units, BenchCase* bench) {
+  constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max() / 2;
+  units = std::min(units, kMostBlocks);
   if (units < 1 || bench->batch > units) {
     return absl::OutOfRangeError(absl::StrCat(
         bench->operation, bench->dtype.empty() ? "" : " ", bench->dtype, ": ",

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -62,7 +63,7 @@ TEST(SlotMappingLaunchTest, SaysThatThereIsNoDevice) {
   const LaunchStatus status = LaunchSlotMapping(args, {});
   EXPECT_EQ(status.code, LaunchStatus::Code::kDevice);
   EXPECT_NE(status.device_error, 0);
-  EXPECT_EQ(status.message, WhyNoDevice());
+  EXPECT_NE(WhyNoDevice().find(status.message), std::string::npos);
 }
 
 }  // namespace
