@@ -36,6 +36,7 @@
 #include "base/block_id.h"
 #include "kernels/host_device.h"
 #include "kernels/launch.h"
+#include "kernels/ragged_starts.h"
 
 namespace kvsim {
 
@@ -155,7 +156,7 @@ struct ReleaseBlocksArgs {
     if (end == FreeEnd::kBack) {
       return list.Wrap(list.Wrap(before.head + before.size) + i);
     }
-    const int64_t in = ListOf(i);
+    const int64_t in = kvsim::ListOf(list_starts, num_lists, i);
     const int64_t behind = list_starts[in + 1] - (i - list_starts[in]);
     return list.Wrap(before.head - behind);
   }
@@ -177,22 +178,6 @@ struct ReleaseBlocksArgs {
     if (unknown) return {Code::kUnknownBlock, unknown_block};
     if (twice) return {Code::kDoubleRelease, twice_block};
     return {Code::kReleased, kNullBlock};
-  }
-
- private:
-  // The list that released[i] is part of: the last one that starts at or before i.
-  KVSIM_HOST_DEVICE int64_t ListOf(int64_t i) const {
-    int64_t low = 0;
-    int64_t high = num_lists;  // the answer is in [low, high)
-    while (high - low > 1) {
-      const int64_t middle = low + (high - low) / 2;
-      if (list_starts[middle] <= i) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
   }
 };
 

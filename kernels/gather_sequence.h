@@ -29,6 +29,7 @@
 #include "kernels/host_device.h"
 #include "kernels/launch.h"
 #include "kernels/paged_layers.h"
+#include "kernels/ragged_starts.h"
 #include "kernels/rank_share.h"
 
 namespace kvsim {
@@ -83,17 +84,7 @@ struct GatherSequenceArgs {
 
   // The last sequence whose rows start at or before a row of the output.
   KVSIM_HOST_DEVICE int32_t SequenceOf(int64_t out_row) const {
-    int32_t low = 0;
-    int32_t high = num_sequences;  // the answer is in [low, high)
-    while (high - low > 1) {
-      const int32_t middle = low + (high - low) / 2;
-      if (out_starts[middle] <= out_row) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return ListOf(out_starts, num_sequences, out_row);
   }
 
   // Calls copy(range) for what one warp has to copy: at most kCopyPiece bytes.

@@ -211,9 +211,13 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::Prepare(BenchCase* bench) {
                    "': accepted: ", absl::StrJoin(kOperations, ", ")));
 }
 
-absl::StatusOr<int64_t> PagingBench::CallsOf(int64_t units, BenchCase* bench) {
+int64_t PagingBench::UnitsOf(const BenchCase& bench, int64_t bytes) const {
   constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max() / 2;
-  units = std::min(units, kMostBlocks);
+  if (bytes == 0) return 0;
+  return std::min(kMostBlocks, options_.memory_bytes / (bench.layers * bytes));
+}
+
+absl::StatusOr<int64_t> PagingBench::CallsOf(int64_t units, BenchCase* bench) {
   if (units < 1 || bench->batch > units) {
     return absl::OutOfRangeError(absl::StrCat(
         bench->operation, bench->dtype.empty() ? "" : " ", bench->dtype, ": ",
@@ -252,8 +256,7 @@ absl::StatusOr<PagedLayers> PagingBench::Pages(std::byte* base, int32_t layers,
 absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareCopy(
     BenchCase* bench) {
   const int64_t page = bench->unit_bytes;
-  const int64_t units =
-      page == 0 ? 0 : options_.memory_bytes / (bench->layers * page);
+  const int64_t units = UnitsOf(*bench, page);
   const absl::StatusOr<int64_t> calls = CallsOf(units, bench);
   if (!calls.ok()) return calls.status();
   const std::vector<BlockId> from = Shuffled(0, units, "from");
@@ -279,8 +282,7 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareGather(
     BenchCase* bench) {
   const int64_t page = bench->unit_bytes;
   const int32_t rows = page % kRowsPerPage == 0 ? kRowsPerPage : 1;
-  const int64_t units =
-      page == 0 ? 0 : options_.memory_bytes / (bench->layers * page);
+  const int64_t units = UnitsOf(*bench, page);
   absl::StatusOr<int64_t> calls = CallsOf(units, bench);
   if (!calls.ok()) return calls.status();
   const int64_t stride = std::min(kSequencePages, bench->batch);
@@ -335,8 +337,7 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareWrite(
   const int64_t source = SourceBytes(args.format);
   const int64_t page = args.format.PageBytes();
   const int64_t units =
-      options_.memory_bytes /
-      (bench->layers * std::max(source, args.format.row_bytes)) / kRowsPerPage *
+      UnitsOf(*bench, std::max(source, args.format.row_bytes)) / kRowsPerPage *
       kRowsPerPage;
   const absl::StatusOr<int64_t> calls = CallsOf(units, bench);
   if (!calls.ok()) return calls.status();
@@ -379,8 +380,7 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareWrite(
 absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareSwap(
     BenchCase* bench) {
   const int64_t page = bench->unit_bytes;
-  const int64_t units =
-      page == 0 ? 0 : options_.memory_bytes / (bench->layers * page);
+  const int64_t units = UnitsOf(*bench, page);
   const absl::StatusOr<int64_t> calls = CallsOf(units, bench);
   if (!calls.ok()) return calls.status();
   const absl::Status status = ReserveSwap();
@@ -436,8 +436,7 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareStates(
   args.conv_stride = args.format.conv_bytes;
   const int64_t state = 4 * args.state_stride + args.conv_stride;
   bench->unit_bytes = args.format.PageBytes();
-  const int64_t units =
-      options_.memory_bytes / (bench->layers * std::max(page, state));
+  const int64_t units = UnitsOf(*bench, std::max(page, state));
   const absl::StatusOr<int64_t> calls = CallsOf(units, bench);
   if (!calls.ok()) return calls.status();
   std::vector<float*> states;
@@ -543,8 +542,7 @@ absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareTables(
 absl::StatusOr<PagingBench::Prepared> PagingBench::PrepareVerify(
     BenchCase* bench) {
   const int64_t page = bench->unit_bytes;
-  const int64_t units =
-      page == 0 ? 0 : options_.memory_bytes / (bench->layers * page);
+  const int64_t units = UnitsOf(*bench, page);
   const absl::StatusOr<int64_t> calls = CallsOf(units, bench);
   if (!calls.ok()) return calls.status();
   const auto count = static_cast<size_t>(units);

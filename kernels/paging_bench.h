@@ -117,6 +117,8 @@ class PagingBench {
   template <typename T>
   absl::StatusOr<T*> Array(const std::vector<T>& values,
                            DeviceMemory::Kind kind = kDevice);
+  // Units of so many bytes in each layer that fit into memory_bytes.
+  int64_t UnitsOf(const BenchCase& bench, int64_t bytes) const;
   // Sets the batch, at most `units`, and returns how many calls these make.
   static absl::StatusOr<int64_t> CallsOf(int64_t units, BenchCase* bench);
 

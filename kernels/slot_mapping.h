@@ -26,6 +26,7 @@
 #include "base/page_op.h"
 #include "kernels/host_device.h"
 #include "kernels/launch.h"
+#include "kernels/ragged_starts.h"
 #include "kernels/rank_share.h"
 
 namespace kvsim {
@@ -44,17 +45,7 @@ struct SlotMappingArgs {
   // The sequence of a token: the last one that starts at or before it and is not
   // empty.
   KVSIM_HOST_DEVICE int32_t SequenceOf(int64_t token) const {
-    int32_t low = 0;
-    int32_t high = num_sequences;  // the answer is in [low, high)
-    while (high - low > 1) {
-      const int32_t middle = low + (high - low) / 2;
-      if (query_starts[middle] <= token) {
-        low = middle;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return ListOf(query_starts, num_sequences, token);
   }
 
   KVSIM_HOST_DEVICE int64_t SlotOf(int64_t token) const {
