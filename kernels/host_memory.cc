@@ -32,7 +32,14 @@ class HostMemory final : public DeviceMemory {
     return int64_t{sysconf(_SC_AVPHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   }
 
+  // More than there is would be granted, and the program killed when it is touched.
   absl::StatusOr<std::byte*> Allocate(int64_t bytes, Kind) override {
+    const int64_t all =
+        int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    if (bytes > all) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the host has ", all, " B of memory, not ", bytes, " for a pool"));
+    }
     const int64_t padded = (bytes / kAlignment + 1) * kAlignment;
     void* const data = std::aligned_alloc(static_cast<size_t>(kAlignment),
                                           static_cast<size_t>(padded));
