@@ -14,7 +14,8 @@
 // Reads:      a prefill chunk gathers what its group still keeps of the rows before
 //             it; so does a request that ends, is preempted or swapped; a decoding
 //             request in window and chunk groups each time it has moved by half a
-//             window, so that every row is read before it is let go. Attention of
+//             window, so that a row is read before it is let go, but for rows that
+//             leave their window inside the chunk that wrote them. Attention of
 //             decoding requests reads pages in place and is no operation.
 //             States are read by the step that advances them.
 // Costs:      O(tokens + blocks + table entries of scheduled requests) a step; 8 B of
