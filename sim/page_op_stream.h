@@ -2,21 +2,22 @@
 //
 // Model:      an observer of the simulator that knows nothing of the allocator but
 //             what the GPU's workers are told: the batch and the block tables. Of
-//             both it makes the operations a step performs, in this order: blocks
-//             that left the tables are released, swaps out, blocks that came are
-//             assigned, swaps in, copies, and for each scheduled request the context
-//             of a prefill chunk is gathered, the new rows are written and the
-//             recurrent states advance. They are executed when the batch completes,
+//             both it makes the operations a step performs, in this order: requests
+//             that gave up their blocks are read, then released or swapped out;
+//             blocks that left tables are released, those that came assigned; swaps
+//             in; copies; and for each scheduled request the context of a prefill
+//             chunk is gathered, the new rows are written and the recurrent states
+//             advance. They are executed when the batch completes,
 //             with the drafts' fate known.
 // Stamps:     a row's is the hash of all tokens up to its own, so whoever shares a
 //             prefix expects the same; rows and states of rejected drafts get
 //             stamps that nobody expects.
 // Reads:      a prefill chunk gathers what its group still keeps of the rows before
 //             it; so does a request that ends, is preempted or swapped; a decoding
-//             request in window and chunk groups each time it has moved by half a
-//             window, so that a row is read before it is let go, but for rows that
-//             leave their window inside the chunk that wrote them. Attention of
-//             decoding requests reads pages in place and is no operation.
+//             request in window and chunk groups each time it has moved by half of
+//             one. Rows that leave a window inside the prefill chunk that wrote them,
+//             and the last ones of an attention chunk, are read by no operation.
+//             Attention of decoding requests reads pages in place and is none.
 //             States are read by the step that advances them.
 // Costs:      O(tokens + blocks + table entries of scheduled requests) a step; 8 B of
 //             memory per token of a request in the engine.
