@@ -175,10 +175,9 @@ struct HashPrefix {
   bool operator==(const HashPrefix&) const = default;
 };
 
-using PageOp =
-    std::variant<AssignBlocks, ReleaseBlocks, WriteTokens, GatherSequence,
-                 CopyBlock, MoveBlocks, SwapBlocks, UpdateState, SaveState,
-                 RestoreState, HashPrefix>;
+using PageOp = std::variant<AssignBlocks, ReleaseBlocks, WriteTokens,
+                            GatherSequence, CopyBlock, MoveBlocks, SwapBlocks,
+                            UpdateState, SaveState, RestoreState, HashPrefix>;
 
 // The index of an op's type in PageOp, for counters by kind.
 enum class PageOpKind : uint8_t {
@@ -203,10 +202,9 @@ inline PageOpKind KindOf(const PageOp& op) {
 // "assign_blocks", "write_tokens", … as reports name them.
 constexpr const char* PageOpKindName(PageOpKind kind) {
   constexpr const char* kNames[kNumPageOpKinds] = {
-      "assign_blocks",   "release_blocks", "write_tokens",
-      "gather_sequence", "copy_block",     "move_blocks",
-      "swap_blocks",     "update_state",   "save_state",
-      "restore_state",   "hash_prefix"};
+      "assign_blocks", "release_blocks", "write_tokens", "gather_sequence",
+      "copy_block",    "move_blocks",    "swap_blocks",  "update_state",
+      "save_state",    "restore_state",  "hash_prefix"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -73,8 +73,8 @@ absl::Status MemoryPagingBackend::Broken(PoolIndex pool, PageOpKind kind,
                    "\": block ", block, " ", what);
   const Block& state = At(pool, block);
   if (state.writer != kNobody) {
-    absl::StrAppend(&message, "; last written by sequence ", state.writer,
-                    " (", PageOpKindName(state.written_by), ", operation ",
+    absl::StrAppend(&message, "; last written by sequence ", state.writer, " (",
+                    PageOpKindName(state.written_by), ", operation ",
                     state.written_at, " of the run)");
   }
   return absl::DataLossError(message);
@@ -89,10 +89,10 @@ absl::Status MemoryPagingBackend::Run(const AssignBlocks& op) {
     Block& block = At(op.pool, id);
     if (!op.shared) {
       if (!block.holders.empty()) {
-        return Broken(op.pool, PageOpKind::kAssignBlocks, id,
-                      absl::StrCat("is given to sequence ", op.sequence,
-                                   " while sequence ", block.holders[0],
-                                   " owns it"));
+        return Broken(
+            op.pool, PageOpKind::kAssignBlocks, id,
+            absl::StrCat("is given to sequence ", op.sequence,
+                         " while sequence ", block.holders[0], " owns it"));
       }
       block.owner = op.sequence;
       ++block.generation;
@@ -160,8 +160,8 @@ absl::Status MemoryPagingBackend::MayRead(PoolIndex pool, SequenceId sequence,
   const Leases* const leases = LeasesOf(pool, sequence);
   std::vector<uint64_t> owners, generations;
   for (const BlockId id : blocks) {
-    const auto found = leases == nullptr ? Leases::const_iterator()
-                                         : leases->find(id);
+    const auto found =
+        leases == nullptr ? Leases::const_iterator() : leases->find(id);
     if (leases == nullptr || found == leases->end()) {
       return Broken(pool, kind, id,
                     absl::StrCat("is read by sequence ", sequence,
@@ -186,12 +186,14 @@ absl::Status MemoryPagingBackend::MayRead(PoolIndex pool, SequenceId sequence,
       case BlockVerdict::kStaleGeneration:
         return Broken(
             pool, kind, blocks[i],
-            absl::StrCat(by, " through a stale table: it was given to sequence ",
+            absl::StrCat(by,
+                         " through a stale table: it was given to sequence ",
                          owner, " again since"));
       case BlockVerdict::kTornContents:
         return Broken(pool, kind, blocks[i],
-                      absl::StrCat(by, " and its bytes are not those that "
-                                       "were written"));
+                      absl::StrCat(by,
+                                   " and its bytes are not those that "
+                                   "were written"));
     }
   }
   return absl::OkStatus();
@@ -243,8 +245,8 @@ absl::Status MemoryPagingBackend::ReadRows(PoolIndex pool, SequenceId sequence,
                                            std::span<const Stamp> stamps,
                                            PageOpKind kind) {
   const int64_t block_tokens = Pool(pool).block_tokens;
-  absl::Status status = MayRead(
-      pool, sequence, Entries(table, first, end, block_tokens), kind);
+  absl::Status status =
+      MayRead(pool, sequence, Entries(table, first, end, block_tokens), kind);
   if (!status.ok()) return status;
   const absl::StatusOr<std::optional<RowFault>> read =
       device_->ReadRows(pool, table, first, end, stamps);
@@ -257,8 +259,9 @@ absl::Status MemoryPagingBackend::ReadRows(PoolIndex pool, SequenceId sequence,
   const bool state = Pool(pool).contents == PoolContents::kStates;
   return Broken(
       pool, kind, block,
-      absl::StrCat(state ? "" : absl::StrCat("row ", position % block_tokens,
-                                             ", position ", position, " "),
+      absl::StrCat(state ? ""
+                         : absl::StrCat("row ", position % block_tokens,
+                                        ", position ", position, " "),
                    "of sequence ", sequence, ": expected ", Hex(expected),
                    fault.found == expected
                        ? ", found its first bytes and then others"
@@ -299,8 +302,7 @@ absl::Status MemoryPagingBackend::Run(const MoveBlocks& op) {
 }
 
 absl::Status MemoryPagingBackend::Run(const SwapBlocks& op) {
-  absl::Status status =
-      device_->SwapBlocks(op.pool, op.blocks, op.direction);
+  absl::Status status = device_->SwapBlocks(op.pool, op.blocks, op.direction);
   if (!status.ok() || op.direction == SwapDirection::kToHost) return status;
   for (const auto& [block, host] : op.blocks) {
     status.Update(Written(op.pool, At(op.pool, block).owner,
@@ -326,9 +328,9 @@ absl::Status MemoryPagingBackend::Run(const UpdateState& op) {
   constexpr PageOpKind kKind = PageOpKind::kUpdateState;
   if (op.source.has_value()) {
     const Stamp expected = op.before.value_or(0);
-    const absl::Status status = ReadRows(
-        op.pool, op.sequence, std::span(&*op.source, 1), 0, 1,
-        std::span(&expected, op.before.has_value() ? 1 : 0), kKind);
+    const absl::Status status =
+        ReadRows(op.pool, op.sequence, std::span(&*op.source, 1), 0, 1,
+                 std::span(&expected, op.before.has_value() ? 1 : 0), kKind);
     if (!status.ok()) return status;
   }
   if (!op.after.has_value()) return absl::OkStatus();

@@ -32,8 +32,8 @@ int64_t SmallestBlock(std::span<const PoolShape> shapes, int32_t arena) {
   int64_t bytes = 0;
   for (const PoolShape& shape : shapes) {
     if (shape.arena != arena) continue;
-    bytes = std::max(bytes, std::min(shape.row_bytes, kSmallestRow) *
-                                shape.block_tokens);
+    bytes = std::max(
+        bytes, std::min(shape.row_bytes, kSmallestRow) * shape.block_tokens);
   }
   return bytes;
 }
@@ -111,9 +111,9 @@ absl::Status ScalePools(Bytes limit, std::vector<PoolShape>* shapes) {
           " B with the smallest rows, of ", kSmallestRow,
           " B; accepted: at least that"));
     }
-    shape.row_bytes = std::min(
-        shape.row_bytes,
-        shape.block_bytes / shape.block_tokens / kSmallestRow * kSmallestRow);
+    shape.row_bytes =
+        std::min(shape.row_bytes, shape.block_bytes / shape.block_tokens /
+                                      kSmallestRow * kSmallestRow);
   }
   return absl::OkStatus();
 }

@@ -4,7 +4,8 @@ namespace kvsim {
 namespace {
 
 LaunchStatus CheckShape(int64_t row_bytes, int64_t num_rows) {
-  if (row_bytes < 1) return LaunchStatus::BadArgument("row_bytes must be positive");
+  if (row_bytes < 1)
+    return LaunchStatus::BadArgument("row_bytes must be positive");
   if (num_rows < 0) return LaunchStatus::BadArgument("num_rows is negative");
   return LaunchStatus::Ok();
 }

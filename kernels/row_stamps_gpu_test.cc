@@ -30,9 +30,9 @@ TEST_F(RowStampsGpuTest, EqualsHostTwin) {
     const DeviceArray<std::byte> broken(expected);
     const DeviceArray<unsigned long long> fault(
         std::vector<unsigned long long>{kRows});
-    ASSERT_TRUE(Ran(LaunchCheckRows({broken.data(), row_bytes,
-                                     device_stamps.data(), kRows, fault.data()},
-                                    {})));
+    ASSERT_TRUE(Ran(LaunchCheckRows(
+        {broken.data(), row_bytes, device_stamps.data(), kRows, fault.data()},
+        {})));
     EXPECT_EQ(fault.Download()[0], 500u);
   }
 }

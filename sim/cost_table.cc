@@ -36,8 +36,8 @@ class CostReader {
     return "";
   }
 
-  double Number(const Json& object, const std::string& place,
-                const char* field, double least, double most) {
+  double Number(const Json& object, const std::string& place, const char* field,
+                double least, double most) {
     const auto found = object.find(field);
     if (found != object.end() && found->is_number()) {
       const double value = *found;
@@ -65,8 +65,10 @@ class CostReader {
         return {};
       }
       CostPoint& point = points.emplace_back();
-      point.unit_bytes = std::llround(Number(entry, place, "unit_bytes", 1, 1e15));
-      point.launch_ns = std::llround(Number(entry, place, "launch_ns", 0, 1e12));
+      point.unit_bytes =
+          std::llround(Number(entry, place, "unit_bytes", 1, 1e15));
+      point.launch_ns =
+          std::llround(Number(entry, place, "launch_ns", 0, 1e12));
       point.bytes_per_second =
           Number(entry, place, "bytes_per_second", 1, 1e18);
       if (points.size() > 1 &&
@@ -93,8 +95,9 @@ absl::StatusOr<CostTable> CostTable::Read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return absl::InvalidArgumentError(absl::StrCat(
-        path, ": cannot be opened; `kvsim paging calibrate --out FILE` writes "
-              "such a file"));
+        path,
+        ": cannot be opened; `kvsim paging calibrate --out FILE` writes "
+        "such a file"));
   }
   return Parse(std::string(std::istreambuf_iterator<char>(file), {}), path);
 }

@@ -67,11 +67,11 @@ std::string RunText(const PagingRun& run, ByteUnits units) {
                   ItemOf(line.operation())});
   }
   const bool holds = run.backend() != "null";
-  std::string text = absl::StrCat(
-      "\nPage operations on backend ", run.backend(), "\n",
-      table.Print("  "));
+  std::string text = absl::StrCat("\nPage operations on backend ",
+                                  run.backend(), "\n", table.Print("  "));
   if (!holds) {
-    return absl::StrCat(text, "  counted, not performed: --backend host does\n");
+    return absl::StrCat(text,
+                        "  counted, not performed: --backend host does\n");
   }
   absl::StrAppend(
       &text, "  performed in ", FormatBytes(Bytes(run.memory_bytes()), units),

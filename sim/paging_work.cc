@@ -64,8 +64,8 @@ class StepWork {
       }
       const int64_t before =
           CeilDiv(is_new ? 0 : work.first_token, group.block_tokens);
-      Add(g, PagingPart::kBlockTables, CeilDiv(end, group.block_tokens) - before,
-          kEntryBytes);
+      Add(g, PagingPart::kBlockTables,
+          CeilDiv(end, group.block_tokens) - before, kEntryBytes);
       if (group.holds_rows()) {
         Add(g, PagingPart::kSlotMapping, work.num_tokens, kSlotBytes);
         Add(g, PagingPart::kWriteTokens, work.num_tokens, group.row_bytes);
@@ -79,8 +79,8 @@ class StepWork {
 
   void AddEncoder(size_t g) {
     const PagedGroup& group = groups_[g];
-    Add(g, PagingPart::kBlockTables,
-        CeilDiv(group.tokens, group.block_tokens), kEntryBytes);
+    Add(g, PagingPart::kBlockTables, CeilDiv(group.tokens, group.block_tokens),
+        kEntryBytes);
     Add(g, PagingPart::kSlotMapping, group.tokens, kSlotBytes);
     Add(g, PagingPart::kWriteTokens, group.tokens, group.row_bytes);
   }

@@ -503,7 +503,8 @@ std::string ReportText(const Report& report, ByteUnits units) {
              SequencesSection(report, units), WasteLine(report, units),
              BaselineSection(report), CostSection(report),
              PrefixCachingSection(report), PreemptionText(report, units)) +
-         PagingText(report, units) + absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
+         PagingText(report, units) +
+         absl::StrCat("\nreal time ", Time(report.wall_ns()), "\n");
 }
 
 std::string HitReportText(const HitReport& report) {

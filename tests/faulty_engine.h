@@ -20,9 +20,9 @@ namespace kvsim {
 
 enum class AllocatorBug : uint8_t {
   kNone,
-  kStaleFree,    // a block is freed twice: the pool gives it out while it is owned
-  kStaleTable,   // a request that comes back keeps the table of blocks it gave up
-  kLostCopy,     // a shared block is written in place: copy on write is left out
+  kStaleFree,  // a block is freed twice: the pool gives it out while it is owned
+  kStaleTable,  // a request that comes back keeps the table of blocks it gave up
+  kLostCopy,    // a shared block is written in place: copy on write is left out
 };
 
 class FaultyEngine final : public Engine {

@@ -45,8 +45,8 @@ std::string UnknownCommand(std::span<const Subcommand> commands,
 // The program, the commit, how new the rules are that it plays by, and which machines
 // its page operations run on.
 std::string VersionText(const std::string& commit) {
-  return absl::StrCat("kvsim ", kVersion, "\ncommit ", commit,
-                      "\nrules  vLLM ", vllm::NewestRules(), "\nkernels host",
+  return absl::StrCat("kvsim ", kVersion, "\ncommit ", commit, "\nrules  vLLM ",
+                      vllm::NewestRules(), "\nkernels host",
                       CudaKernels() == nullptr
                           ? "; built without CUDA: nvcc was not found"
                           : ", CUDA (sm_80, sm_90, sm_100, PTX)");

@@ -279,7 +279,8 @@ void AddPagingBenchCommand(CLI::App& paging, CommandContext& context) {
   add("--batch", flags->batch,
       "Pages, rows or tokens of a layer in one call; all: as many as fit "
       "(1,64,all)");
-  add("--memory", flags->memory, "What a case moves about, twice taken (256MiB)");
+  add("--memory", flags->memory,
+      "What a case moves about, twice taken (256MiB)");
   add("--repeats", flags->repeats, "Measurements that a median is of (5)");
   command->add_flag("--json", flags->json, "One JSON object on stdout");
 }

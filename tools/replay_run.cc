@@ -36,8 +36,8 @@ namespace {
 struct RunPlan {
   ReplaySetup setup;
   std::unique_ptr<CostModel> cost;
-  const PagedCost* paged_cost = nullptr;  // `cost`, with --cost
-  std::unique_ptr<ReplayPaging> paging;   // with --backend
+  const PagedCost* paged_cost = nullptr;      // `cost`, with --cost
+  std::unique_ptr<ReplayPaging> paging;       // with --backend
   const RooflineFit* roofline_fit = nullptr;  // what `cost` was fitted to
   ReplayTraceOptions trace;
   Sequences sequences;
