@@ -75,7 +75,7 @@ std::vector<PagedGroup> PagedGroupsOf(const vllm::Settings& settings,
 absl::StatusOr<std::optional<CostTable>> CostTableOf(const std::string& cost,
                                                      bool bytes_known) {
   if (cost.empty()) return std::nullopt;
-  if (!absl::StartsWith(cost, kTable)) {
+  if (!absl::StartsWith(cost, kTable) || cost == kTable) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--cost '", cost,
         "': accepted: table:FILE, of `kvsim paging calibrate --out FILE`"));

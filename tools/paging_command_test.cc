@@ -183,6 +183,8 @@ TEST(PagedReplayCommand, ErrorsNameTheFlag) {
               HasSubstr("--backend cannot follow --async-scheduling"));
   EXPECT_THAT(error({"--cost", "costs.json"}),
               HasSubstr("--cost 'costs.json': accepted: table:FILE"));
+  EXPECT_THAT(error({"--cost", "table:"}),
+              HasSubstr("--cost 'table:': accepted: table:FILE"));
   EXPECT_THAT(error({"--cost", "table:/no/such"}),
               HasSubstr("--cost /no/such: cannot be opened"));
   const Outcome rows =
