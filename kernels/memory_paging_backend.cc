@@ -279,26 +279,18 @@ absl::Status MemoryPagingBackend::Run(const CopyBlock& op) {
 }
 
 absl::Status MemoryPagingBackend::Run(const MoveBlocks& op) {
-  const absl::Status status = device_->MoveBlocks(op.pool, op.moves);
+  absl::Status status = device_->MoveBlocks(op.pool, op.moves);
   if (!status.ok()) return status;
-  std::vector<BlockId> targets;
-  std::vector<Block> moved;
-  for (const auto& [source, target] : op.moves) {
-    targets.push_back(target);
-    moved.push_back(At(op.pool, source));
+  std::vector<SequenceId> writers;  // before any of them changes
+  for (const auto& move : op.moves) {
+    writers.push_back(At(op.pool, move.first).writer);
   }
-  for (size_t i = 0; i < targets.size(); ++i) {
-    Block& target = At(op.pool, targets[i]);
-    target.writer = moved[i].writer;
-    target.written_by = PageOpKind::kMoveBlocks;
-    target.written_at = op_;
+  for (size_t i = 0; i < writers.size(); ++i) {
+    status.Update(Written(op.pool, writers[i],
+                          std::span(&op.moves[i].second, 1),
+                          PageOpKind::kMoveBlocks));
   }
-  std::vector<uint64_t> owners, generations;
-  for (const BlockId id : targets) {
-    owners.push_back(static_cast<uint64_t>(At(op.pool, id).owner));
-    generations.push_back(At(op.pool, id).generation);
-  }
-  return device_->StampBlocks(op.pool, targets, owners, generations);
+  return status;
 }
 
 absl::Status MemoryPagingBackend::Run(const SwapBlocks& op) {

@@ -22,6 +22,10 @@ struct BatchShape {
 
   int64_t ContextTokens() const { return decode_context + prefill_context; }
 
+  static bool Decodes(const ScheduledRequest& work) {
+    return work.samples && work.num_tokens - work.num_drafts == 1;
+  }
+
   static BatchShape Of(const StepPlan& batch) {
     BatchShape shape;
     for (const ScheduledRequest& work : batch.scheduled) shape.Add(work);
@@ -32,7 +36,7 @@ struct BatchShape {
 
  private:
   void Add(const ScheduledRequest& work) {
-    if (work.samples && work.num_tokens - work.num_drafts == 1) {
+    if (Decodes(work)) {
       ++decode_requests;
       decode_tokens += work.num_tokens;
       decode_context += work.first_token + work.num_tokens;

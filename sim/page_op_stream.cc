@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/mix.h"
+#include "sim/batch_shape.h"
 #include "traces/request_keys.h"
 #include "traces/request_tokens.h"
 
@@ -16,23 +18,11 @@ constexpr uint64_t kStateSalt = 0xb7e151628aed2a6b;
 constexpr uint64_t kEncoderSalt = 0x13198a2e03707344;
 constexpr uint64_t kRejectedSalt = 0x6a09e667f3bcc909;
 
-// A bijection with full avalanche (Stafford's variant 13, as in SplitMix64).
-uint64_t Mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 Stamp InGroup(uint64_t what, size_t group) {
   return Mix(what + 0x9e3779b97f4a7c15 * (group + 1));
 }
 
 PoolIndex PoolOf(size_t group) { return static_cast<PoolIndex>(group); }
-
-// Samples of the model without prompt in the chunk; all else is prefill.
-bool Decodes(const ScheduledRequest& work) {
-  return work.samples && work.num_tokens - work.num_drafts == 1;
-}
 
 using Table = std::vector<BlockId>;
 
@@ -313,10 +303,10 @@ void PageOpStream::Run(const ScheduledRequest& work, Batch* batch) {
   std::move(sequence.hits.begin(), sequence.hits.end(),
             std::back_inserter(batch->ops));
   sequence.hits.clear();
-  if (work.first_token > 0 && !Decodes(work)) {
+  if (work.first_token > 0 && !BatchShape::Decodes(work)) {
     GatherContext(sequence, work.first_token, batch);
     sequence.read_from = work.first_token;
-  } else if (Decodes(work)) {
+  } else if (BatchShape::Decodes(work)) {
     ReadDecodedWindows(sequence, work.first_token, batch);
   }
   for (size_t g = 0; g < options_.groups.size(); ++g) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/mix.h"
 
 namespace kvsim {
 namespace {
@@ -15,13 +16,6 @@ constexpr int64_t kMaxBlocks = int64_t{1} << 24;
 constexpr uint64_t kIdKind = 0x243f6a8885a308d3;
 constexpr uint64_t kTailKind = 0x13198a2e03707344;
 constexpr uint64_t kAnswerKind = 0xa4093822299f31d0;
-
-// A bijection of 64 bits with full avalanche (SplitMix64's finaliser).
-uint64_t Mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 uint64_t Absorb(uint64_t state, uint64_t word) {
   return Mix(Mix(state + 0x9e3779b97f4a7c15) ^ word);

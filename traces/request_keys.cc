@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mix.h"
 
 namespace kvsim {
 namespace {
@@ -13,14 +14,6 @@ constexpr uint64_t kIdKind = 0x13198a2e03707344;
 constexpr uint64_t kRequestKind = 0xb7e151628aed2a6b;
 constexpr uint64_t kStartFactor = 0x9e3779b97f4a7c15;
 constexpr uint64_t kLengthFactor = 0x6a09e667f3bcc909;
-
-// A bijection of 64 bits with full avalanche (Stafford's variant 13 of the
-// MurmurHash3 finaliser, as in SplitMix64).
-constexpr uint64_t Mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 // The word of one run of a source: injective in (start, length) for every pair
 // that occurs, because the factors are odd and unrelated.
