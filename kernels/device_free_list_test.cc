@@ -9,117 +9,19 @@
 #include <vector>
 
 #include "base/random.h"
-#include "kernels/guarded_buffer.h"
+#include "kernels/host_free_list.h"
 
 namespace kvsim {
 namespace {
 
-using Blocks = std::vector<BlockId>;
+using Blocks = HostFreeList::Blocks;
 using Lists = std::vector<Blocks>;
 using AllocateCode = AllocateResult::Code;
 using ReleaseCode = ReleaseResult::Code;
 
-// A list in guarded memory that is poison until it is reset.
-class HostList {
- public:
-  explicit HostList(int64_t num_blocks)
-      : ring_(4 * (num_blocks - 1)),
-        free_bits_((num_blocks + 31) / 32 * 4),
-        marks_((num_blocks + 31) / 32 * 4),
-        list_{ring_.as<BlockId>(), free_bits_.as<uint32_t>(),
-              marks_.as<uint32_t>(), &state_, num_blocks} {
-    EXPECT_TRUE(ResetFreeListOnHost(list_).ok());
-  }
-
-  const DeviceFreeList& list() const { return list_; }
-
-  AllocateResult Allocate(const std::vector<int32_t>& counts,
-                          std::vector<Blocks>* taken, int64_t capacity = 99) {
-    std::vector<int64_t> starts(counts.size() + 1, -7);
-    GuardedBuffer blocks(capacity * 4);
-    AllocateResult result;
-    AllocateBlocksArgs args;
-    args.list = list_;
-    args.counts = counts.data();
-    args.num_requests = static_cast<int64_t>(counts.size());
-    args.starts = starts.data();
-    args.blocks = blocks.as<BlockId>();
-    args.capacity = capacity;
-    args.result = &result;
-    EXPECT_TRUE(AllocateBlocksOnHost(args).ok());
-    taken->clear();
-    if (result.code != AllocateCode::kTaken) {
-      EXPECT_TRUE(blocks.Untouched(0, capacity * 4));
-      return result;
-    }
-    EXPECT_TRUE(
-        blocks.Untouched(4 * result.wanted, 4 * (capacity - result.wanted)));
-    for (size_t r = 0; r < counts.size(); ++r) {
-      EXPECT_EQ(starts[r + 1] - starts[r], counts[r]);
-      taken->emplace_back(args.blocks + starts[r], args.blocks + starts[r + 1]);
-    }
-    return result;
-  }
-
-  ReleaseResult Release(FreeEnd end, const Lists& lists) {
-    Blocks released;
-    std::vector<int64_t> starts = {0};
-    for (const Blocks& list : lists) {
-      released.insert(released.end(), list.begin(), list.end());
-      starts.push_back(static_cast<int64_t>(released.size()));
-    }
-    ReleaseResult result;
-    ReleaseBlocksArgs args;
-    args.list = list_;
-    args.end = end;
-    args.released = released.data();
-    args.list_starts = starts.data();
-    args.num_lists = static_cast<int64_t>(lists.size());
-    args.result = &result;
-    EXPECT_TRUE(ReleaseBlocksOnHost(args).ok());
-    return result;
-  }
-
-  TouchResult Touch(const Blocks& hits) {
-    TouchResult result;
-    EXPECT_TRUE(TouchBlocksOnHost({list_, hits.data(),
-                                   static_cast<int64_t>(hits.size()), &result})
-                    .ok());
-    return result;
-  }
-
-  Blocks Queue() const {
-    Blocks queue;
-    for (int64_t i = 0; i < state_.size; ++i) {
-      queue.push_back(list_.ring[(state_.head + i) % (list_.num_blocks - 1)]);
-    }
-    return queue;
-  }
-
-  // The header's invariants.
-  void ExpectSound() const {
-    const Blocks queue = Queue();
-    const std::set<BlockId> free(queue.begin(), queue.end());
-    ASSERT_EQ(free.size(), queue.size()) << "(1)";
-    ASSERT_FALSE(free.contains(kNullBlock)) << "(4)";
-    for (BlockId b = 0; b < list_.NumWords() * 32; ++b) {
-      ASSERT_EQ(list_.free_bits[b / 32] >> (b % 32) & 1, free.count(b))
-          << "(2) block " << b;
-      ASSERT_EQ(list_.marks[b / 32], 0) << "(3) block " << b;
-    }
-  }
-
- private:
-  GuardedBuffer ring_;
-  GuardedBuffer free_bits_;
-  GuardedBuffer marks_;
-  FreeListState state_ = {-1, -1};
-  DeviceFreeList list_;
-};
-
 TEST(DeviceFreeListTest, StartsInOrderOfIds) {
   for (const int64_t n : {2, 3, 31, 32, 33, 64, 65, 100}) {
-    HostList list(n);
+    HostFreeList list(n);
     list.ExpectSound();
     Blocks expected;
     for (BlockId b = 1; b < n; ++b) expected.push_back(b);
@@ -128,7 +30,7 @@ TEST(DeviceFreeListTest, StartsInOrderOfIds) {
 }
 
 TEST(DeviceFreeListTest, TakesInRequestOrder) {
-  HostList list(8);
+  HostFreeList list(8);
   Lists taken;
   EXPECT_EQ(list.Allocate({2, 0, 3}, &taken),
             (AllocateResult{AllocateCode::kTaken, 5}));
@@ -137,7 +39,7 @@ TEST(DeviceFreeListTest, TakesInRequestOrder) {
 }
 
 TEST(DeviceFreeListTest, AppendsInOrderAndWraps) {
-  HostList list(6);
+  HostFreeList list(6);
   Lists taken;
   list.Allocate({4}, &taken);
   EXPECT_EQ(list.Release(FreeEnd::kBack, {{3, 1}, {}, {4}}).code,
@@ -149,7 +51,7 @@ TEST(DeviceFreeListTest, AppendsInOrderAndWraps) {
 }
 
 TEST(DeviceFreeListTest, PrependsListAfterList) {
-  HostList list(8);
+  HostFreeList list(8);
   Lists taken;
   list.Allocate({5}, &taken);
   EXPECT_EQ(list.Release(FreeEnd::kFront, {{3, 1}, {}, {4, 2, 5}}).code,
@@ -158,7 +60,7 @@ TEST(DeviceFreeListTest, PrependsListAfterList) {
 }
 
 TEST(DeviceFreeListTest, AStepThatDoesNotFitTakesNothing) {
-  HostList list(6);
+  HostFreeList list(6);
   Lists taken;
   EXPECT_EQ(list.Allocate({3, 3}, &taken),
             (AllocateResult{AllocateCode::kNoRoom, 6}));
@@ -176,7 +78,7 @@ TEST(DeviceFreeListTest, AStepThatDoesNotFitTakesNothing) {
 }
 
 TEST(DeviceFreeListTest, FindsADoubleRelease) {
-  HostList list(40);
+  HostFreeList list(40);
   Lists taken;
   list.Allocate({37}, &taken);
   const Blocks queue = list.Queue();
@@ -202,7 +104,7 @@ TEST(DeviceFreeListTest, FindsADoubleRelease) {
 }
 
 TEST(DeviceFreeListTest, TouchedBlocksLeaveFromAnywhere) {
-  HostList list(9);
+  HostFreeList list(9);
   Lists taken;
   list.Allocate({3}, &taken);
   EXPECT_EQ(list.Touch({8, 5, 2, 5}),
@@ -303,7 +205,7 @@ TEST(DeviceFreeListTest, RandomStepsEqualADeque) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed, "free list");
     const int64_t num_blocks = random.Between(2, seed % 2 == 0 ? 8 : 90);
-    HostList list(num_blocks);
+    HostFreeList list(num_blocks);
     NaiveProgram naive(num_blocks);
     for (int step = 0; step < 100; ++step) {
       if (random.Chance(0.5)) {

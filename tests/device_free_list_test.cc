@@ -11,86 +11,12 @@
 
 #include "allocator/block_pool.h"
 #include "base/random.h"
+#include "kernels/host_free_list.h"
 
 namespace kvsim {
 namespace {
 
 using Blocks = std::vector<BlockId>;
-
-// The host twin, in vectors.
-class FreeList {
- public:
-  explicit FreeList(int64_t num_blocks)
-      : ring_(static_cast<size_t>(num_blocks) - 1),
-        free_bits_(static_cast<size_t>(num_blocks + 31) / 32),
-        marks_(free_bits_.size()),
-        list_{ring_.data(), free_bits_.data(), marks_.data(), &state_,
-              num_blocks} {
-    EXPECT_TRUE(ResetFreeListOnHost(list_).ok());
-  }
-
-  // All blocks of a step; nothing if it does not fit.
-  Blocks Allocate(const std::vector<int32_t>& counts) {
-    std::vector<int64_t> starts(counts.size() + 1);
-    Blocks blocks(ring_.size());
-    AllocateResult result;
-    AllocateBlocksArgs args;
-    args.list = list_;
-    args.counts = counts.data();
-    args.num_requests = static_cast<int64_t>(counts.size());
-    args.starts = starts.data();
-    args.blocks = blocks.data();
-    args.capacity = static_cast<int64_t>(blocks.size());
-    args.result = &result;
-    EXPECT_TRUE(AllocateBlocksOnHost(args).ok());
-    const bool taken = result.code == AllocateResult::Code::kTaken;
-    blocks.resize(taken ? static_cast<size_t>(result.wanted) : 0);
-    return blocks;
-  }
-
-  void Release(FreeEnd end, const std::vector<Blocks>& lists) {
-    Blocks released;
-    std::vector<int64_t> starts = {0};
-    for (const Blocks& list : lists) {
-      released.insert(released.end(), list.begin(), list.end());
-      starts.push_back(static_cast<int64_t>(released.size()));
-    }
-    ReleaseResult result;
-    ReleaseBlocksArgs args;
-    args.list = list_;
-    args.end = end;
-    args.released = released.data();
-    args.list_starts = starts.data();
-    args.num_lists = static_cast<int64_t>(lists.size());
-    args.result = &result;
-    EXPECT_TRUE(ReleaseBlocksOnHost(args).ok());
-    EXPECT_EQ(result, ReleaseResult{});
-  }
-
-  void Touch(const Blocks& hits) {
-    TouchResult result;
-    EXPECT_TRUE(TouchBlocksOnHost({list_, hits.data(),
-                                   static_cast<int64_t>(hits.size()), &result})
-                    .ok());
-    EXPECT_EQ(result.code, TouchResult::Code::kTouched);
-  }
-
-  Blocks Queue() const {
-    Blocks queue;
-    for (int64_t i = 0; i < state_.size; ++i) {
-      queue.push_back(
-          ring_[static_cast<size_t>(state_.head + i) % ring_.size()]);
-    }
-    return queue;
-  }
-
- private:
-  Blocks ring_;
-  std::vector<uint32_t> free_bits_;
-  std::vector<uint32_t> marks_;
-  FreeListState state_;
-  DeviceFreeList list_;
-};
 
 // An engine with both: sequences come, share blocks of others that run and blocks
 // that lie idle, get keys and go.
@@ -113,10 +39,17 @@ class Engine {
           random.Below(static_cast<uint64_t>(pool_.num_free()) / 2 + 2));
       wanted += count;
     }
-    const Blocks taken = list_.Allocate(counts);
+    std::vector<Blocks> lists;
+    const AllocateResult result =
+        list_.Allocate(counts, &lists, list_.list().RingSize());
     if (wanted > pool_.num_free()) {
-      ASSERT_TRUE(taken.empty());
+      ASSERT_NE(result.code, AllocateResult::Code::kTaken);
+      ASSERT_TRUE(lists.empty());
       return;
+    }
+    Blocks taken;
+    for (const Blocks& blocks : lists) {
+      taken.insert(taken.end(), blocks.begin(), blocks.end());
     }
     Blocks all;
     for (const int32_t count : counts) {
@@ -152,7 +85,7 @@ class Engine {
     for (const BlockId block : table) {
       if (block != kNullBlock) hits.push_back(block);
     }
-    list_.Touch(hits);
+    EXPECT_EQ(list_.Touch(hits).code, TouchResult::Code::kTouched);
     tables_.push_back(std::move(table));
   }
 
@@ -171,8 +104,8 @@ class Engine {
       }
       pool_.ReleaseReversed(table);
     }
-    list_.Release(FreeEnd::kBack, back);
-    list_.Release(FreeEnd::kFront, front);
+    EXPECT_EQ(list_.Release(FreeEnd::kBack, back), ReleaseResult{});
+    EXPECT_EQ(list_.Release(FreeEnd::kFront, front), ReleaseResult{});
   }
 
  private:
@@ -193,7 +126,7 @@ class Engine {
   }
 
   BlockPool pool_;
-  FreeList list_;
+  HostFreeList list_;
   bool prefix_caching_;
   FreeOrder order_;
   std::vector<Blocks> tables_;
